@@ -1,0 +1,89 @@
+//! What one value must be to another. Each check names the value to change, at its place in the file.
+
+use crate::load::Record;
+use crate::schema::{Balance, Class, Table};
+
+/// The five printed classes. More may follow as rows.
+const PRINTED_CLASSES: [&str; 5] = ["Patrol", "Frigate", "Destroyer", "Cruiser", "Carrier"];
+
+/// One step of the server: no cycle may be shorter, for a gun fires at most once in a step.
+const STEP_S: f32 = 0.05;
+
+/// Size differences beyond this many classes would not fit the arithmetic of a lock.
+const MOST_CLASSES: usize = 32;
+
+pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
+    classes(&balance.classes, record);
+    class_is_known(balance, &balance.starter.class, "starter.class", record);
+    for (index, layer) in balance.layers.iter().enumerate() {
+        let npcs = format!("layers[{index}].npcs");
+        for (place, class) in layer.npcs.classes.iter().enumerate() {
+            class_is_known(balance, class, &format!("{npcs}.classes[{place}]"), record);
+        }
+        not_empty(&layer.npcs.classes, &format!("{npcs}.classes"), record);
+        not_empty(&layer.npcs.factions, &format!("{npcs}.factions"), record);
+        at_least_one(layer.squad, &format!("layers[{index}].squad"), record);
+        at_least_one(layer.sector_cap, &format!("layers[{index}].sector_cap"), record);
+    }
+    at_least_one(balance.squads.per_sectors, "squads.per_sectors", record);
+    at_least_one(balance.squads.most, "squads.most", record);
+    at_least_one(balance.combat_log, "combat_log", record);
+    cycles(balance, record);
+    if !(1..=32).contains(&balance.map.radius) {
+        record.fault_at("map.radius", format!("expected a radius from 1 to 32, found {}", balance.map.radius));
+    }
+    if balance.edge.plasma_beats == balance.edge.impact_beats || balance.edge.impact_beats == balance.edge.phase_beats {
+        record.fault_at("edge.impact_beats", "expected each type to be beaten by one other");
+    }
+}
+
+fn classes(classes: &Table<Class>, record: &Record<'_>) {
+    for missing in PRINTED_CLASSES.iter().filter(|name| classes.position(name).is_none()) {
+        record.fault_at("classes", format!("expected a class \"{missing}\", found none"));
+    }
+    if classes.len() > MOST_CLASSES {
+        record.fault_at("classes", format!("expected at most {MOST_CLASSES} classes, found {}", classes.len()));
+    }
+    for (name, class) in classes.iter().filter(|(_, class)| !(1..=2).contains(&class.guns)) {
+        record.fault_at(&format!("classes.{name}.guns"), format!("expected 1 or 2 guns, found {}", class.guns));
+    }
+}
+
+fn class_is_known(balance: &Balance, class: &str, path: &str, record: &Record<'_>) {
+    if balance.classes.position(class).is_none() {
+        let known: Vec<_> = balance.classes.iter().map(|(name, _)| name).collect();
+        record.fault_at(path, format!("expected a class of this file ({}), found \"{class}\"", known.join(", ")));
+    }
+}
+
+fn not_empty<T>(list: &[T], path: &str, record: &Record<'_>) {
+    if list.is_empty() {
+        record.fault_at(path, "expected at least one to draw from, found none");
+    }
+}
+
+fn at_least_one(count: impl Into<u16>, path: &str, record: &Record<'_>) {
+    if count.into() == 0 {
+        record.fault_at(path, "expected at least 1, found 0");
+    }
+}
+
+fn cycles(balance: &Balance, record: &Record<'_>) {
+    let factions = &balance.factions;
+    let guns = [
+        ("human", &factions.human),
+        ("raider", &factions.raider),
+        ("sentry", &factions.sentry),
+        ("breaker", &factions.breaker),
+    ];
+    let variants = &balance.variants;
+    for (variant, factor) in [("plain", &variants.plain), ("fast", &variants.fast), ("slow", &variants.slow)] {
+        for (faction, gear) in guns {
+            let cycle = gear.gun.cycle_s.get() * factor.cycle.get();
+            if !(STEP_S..=4000.0).contains(&cycle) {
+                let problem = format!("makes the {faction} gun's cycle {cycle} s; expected {STEP_S} to 4000 s");
+                record.fault_at(&format!("variants.{variant}.cycle"), problem);
+            }
+        }
+    }
+}

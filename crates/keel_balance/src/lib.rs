@@ -1,0 +1,63 @@
+//! The typed `balance.ron`: every number a designer may move, read once and checked before anything runs.
+//!
+//! Loading either gives a [`Balance`] in which every value is inside its documented range, or a [`BalanceError`] that lists
+//! *all* that is wrong, each with file, line, column, the path to the value and what was expected there. Nothing
+//! behind this crate checks a number again.
+
+mod checks;
+mod error;
+mod load;
+mod schema;
+mod units;
+
+pub use error::{BalanceError, Fault};
+pub use load::Leaf;
+pub use schema::*;
+pub use units::{Amount, Chance, Delay, Factor, Points, Pool, Seconds, Share, Shift};
+
+use std::path::Path;
+
+impl Balance {
+    /// Reads and checks the balance in a file.
+    ///
+    /// # Errors
+    /// When the file is missing or unreadable, or with every fault found in it.
+    pub fn load(path: &Path) -> Result<Self, BalanceError> {
+        let name = path.display().to_string();
+        let text =
+            std::fs::read_to_string(path).map_err(|source| BalanceError::Unreadable { name: name.clone(), source })?;
+        Self::parse(&name, &text)
+    }
+
+    /// Reads and checks a balance given as text; `name` is what errors call it.
+    ///
+    /// # Errors
+    /// With every fault found in it.
+    pub fn parse(name: &str, text: &str) -> Result<Self, BalanceError> {
+        let (balance, record) = load::read::<Self>(text).map_err(|fault| BalanceError::broken(name, vec![fault]))?;
+        let mut faults = record.faults();
+        if faults.is_empty() {
+            checks::check(&balance, &record);
+            faults = record.faults();
+        }
+        if faults.is_empty() { Ok(balance) } else { Err(BalanceError::broken(name, faults)) }
+    }
+
+    /// Every value in a balance's text that stands by itself (a number, a name, a flag), with its path and where it is.
+    ///
+    /// # Errors
+    /// When the text is not RON.
+    pub fn leaves(name: &str, text: &str) -> Result<Vec<Leaf>, BalanceError> {
+        let (_, record) = load::read::<Self>(text).map_err(|fault| BalanceError::broken(name, vec![fault]))?;
+        Ok(record.leaves())
+    }
+
+    /// A hash of every value (not of comments or layout), for a server and a client to compare.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        // FNV-1a over the printed form: derived from the schema, so no field can be forgotten.
+        format!("{self:?}")
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}

@@ -1,0 +1,602 @@
+//! The shape of `balance.ron`. A field's type gives its unit and range ([`crate::units`]); its doc says what it moves.
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::units::{Amount, Chance, Delay, Factor, Points, Pool, Seconds, Share, Shift};
+
+/// Every number a designer may move.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Balance {
+    /// What a factor of 1 stands for.
+    pub baseline: Baseline,
+    /// The hull of a ship with no armor fitted, as a factor of the hull baseline.
+    pub bare_hull: Factor,
+    /// The ship classes, smallest first.
+    pub classes: Table<Class>,
+    /// The hull lines.
+    pub lines: Lines,
+    /// The makers of gear.
+    pub factions: Factions,
+    /// Which damage type beats which gear.
+    pub edge: Edge,
+    /// Plain, fast and slow guns.
+    pub variants: Variants,
+    /// What a piece's grade gives.
+    pub grades: Grades,
+    /// What else scales a volley.
+    pub volley_scales: VolleyScales,
+    /// Points no resist goes over.
+    pub resist_cap: Points,
+    /// The lock.
+    pub lock: Lock,
+    /// The hit roll.
+    pub roll: Roll,
+    /// Battery, shield and hull refills.
+    pub clocks: Clocks,
+    /// The powers.
+    pub powers: Powers,
+    /// Power grid that modules take.
+    pub grid: Grid,
+    /// Hops, travel and arrivals.
+    pub moving: Moving,
+    /// Layers 1 to 6.
+    pub layers: [Layer; 6],
+    /// How many NPC squads a map holds.
+    pub squads: Squads,
+    /// What a new pilot flies.
+    pub starter: Starter,
+    /// The open map.
+    pub map: OpenMap,
+    /// Shots that each pilot's combat log keeps.
+    pub combat_log: u16,
+}
+
+/// What a factor of 1 stands for, before gear and Shard.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    /// Hull points.
+    pub hull: Pool,
+    /// Shield points.
+    pub shield: Pool,
+    /// Damage of one shot before edge and resist.
+    pub volley: Pool,
+    /// Battery units.
+    pub battery: Pool,
+}
+
+/// A ship class.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Time of one hop after its window.
+    pub move_s: Seconds,
+    /// Base lock time.
+    pub lock_s: Seconds,
+    /// Base evasion.
+    pub evasion: Points,
+    /// Factor of the hull.
+    pub hull: Factor,
+    /// Factor of the shield.
+    pub shield: Factor,
+    /// Factor of each gun's volley.
+    pub volley: Factor,
+    /// Weapon wells: 1 or 2.
+    pub guns: u8,
+    /// Power grid for modules.
+    pub power_grid: Amount,
+}
+
+/// The hull lines.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lines {
+    /// No shift.
+    pub line: LineShift,
+    /// Easier to hit and to lock, better at tracking.
+    pub anchor: LineShift,
+    /// Harder to hit, worse at tracking.
+    pub screen: LineShift,
+}
+
+/// What a hull line shifts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineShift {
+    /// Added to evasion.
+    pub evasion: Points,
+    /// Added to tracking.
+    pub tracking: Shift,
+    /// Classes larger that a lock sees the ship as.
+    pub lock_sizes: u8,
+}
+
+/// The makers of gear.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factions {
+    /// The generalist gear that a new pilot starts with.
+    pub human: FactionGear,
+    /// Impact gear.
+    pub raider: FactionGear,
+    /// Phase gear.
+    pub sentry: FactionGear,
+    /// Plasma gear.
+    pub breaker: FactionGear,
+}
+
+/// One maker's gear.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FactionGear {
+    /// What its guns deal and what its armor and shields count as.
+    pub damage: DamageKind,
+    /// Its gun.
+    pub gun: Gun,
+    /// Factor of the hull that its armor gives.
+    pub armor: Factor,
+    /// Factor of the shield that its shield gives.
+    pub shield: Factor,
+    /// Resist of a Common piece.
+    pub resist: Resists,
+    /// Its shade of Brace.
+    pub brace: BraceShade,
+    /// How long its Jam silences.
+    pub jam_s: Seconds,
+}
+
+/// What a faction's guns deal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum DamageKind {
+    /// A third each of Plasma, Impact and Phase.
+    Thirds,
+    /// All Plasma.
+    Plasma,
+    /// All Impact.
+    Impact,
+    /// All Phase.
+    Phase,
+}
+
+/// A plain Common gun.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gun {
+    /// Factor of the volley baseline.
+    pub volley: Factor,
+    /// Time between shots.
+    pub cycle_s: Seconds,
+    /// Battery a shot.
+    pub battery: Amount,
+    /// Share of a smaller target's size step that it takes off.
+    pub tracking: Share,
+    /// Factor of the lock time.
+    pub lock: Factor,
+}
+
+/// Resist per damage type.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resists {
+    /// Against Plasma.
+    pub plasma: Points,
+    /// Against Impact.
+    pub impact: Points,
+    /// Against Phase.
+    pub phase: Points,
+}
+
+/// One maker's Brace.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BraceShade {
+    /// Hull restored.
+    pub hull: Amount,
+    /// Battery spent.
+    pub cost: Amount,
+    /// Time until it can be used again.
+    pub cooldown_s: Delay,
+}
+
+/// Which damage type beats which gear, and by how much.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// The gear that Plasma beats.
+    pub plasma_beats: DamageType,
+    /// The gear that Impact beats.
+    pub impact_beats: DamageType,
+    /// The gear that Phase beats.
+    pub phase_beats: DamageType,
+    /// Factor against gear that the type beats.
+    pub strong: Factor,
+    /// Factor against gear that beats the type.
+    pub weak: Factor,
+}
+
+/// A damage type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum DamageType {
+    /// Breaker guns.
+    Plasma,
+    /// Raider guns.
+    Impact,
+    /// Sentry guns.
+    Phase,
+}
+
+/// Plain, fast and slow guns.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variants {
+    /// As its maker builds it.
+    pub plain: GunVariant,
+    /// Weaker shots, more of them.
+    pub fast: GunVariant,
+    /// Stronger shots, fewer of them.
+    pub slow: GunVariant,
+}
+
+/// What a variant does to a gun.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GunVariant {
+    /// Factor of the volley.
+    pub volley: Factor,
+    /// Factor of the cycle.
+    pub cycle: Factor,
+}
+
+/// The four grades of a piece.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grades {
+    /// The lowest grade.
+    pub common: GradeGain,
+    /// The second grade.
+    pub rare: GradeGain,
+    /// The third grade.
+    pub legendary: GradeGain,
+    /// The highest grade.
+    pub ultimate: GradeGain,
+}
+
+/// What a grade gives.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GradeGain {
+    /// Factor of a gun's volley.
+    pub volley: Factor,
+    /// Added to each resist of an armor or shield.
+    pub resist: Points,
+}
+
+/// What else scales a volley.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolleyScales {
+    /// Share that full quality adds.
+    pub quality: Share,
+    /// Share that each rank over 1 adds.
+    pub rank: Share,
+    /// Share of the volley that a gun at no durability keeps.
+    pub worn: Share,
+}
+
+/// The lock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// Taken off for each class the target is larger.
+    pub larger_s: Delay,
+    /// The longest that an NPC squad waits before it starts its own lock.
+    pub npc_delay_s: Delay,
+    /// Factor of the cycle under an enemy suppression aura.
+    pub aura_cycle: Factor,
+}
+
+/// The hit roll.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roll {
+    /// A gun's own chance to hit.
+    pub hit: Chance,
+    /// Evasion for each class that the shooter is larger.
+    pub size_step: Points,
+    /// A gun's own chance of a critical hit.
+    pub crit: Chance,
+    /// Factor of the volley on a critical hit.
+    pub crit_damage: Factor,
+}
+
+/// Battery, shield and hull refills.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// Battery that trickles back each second.
+    pub battery_per_s: Amount,
+    /// Battery under which the shield does not refill.
+    pub battery_empty: Amount,
+    /// Move times of the class that a shield takes to fill.
+    pub shield_moves: Factor,
+    /// Quiet time after which the hull fills.
+    pub hull_quiet_s: Seconds,
+}
+
+/// The powers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Powers {
+    /// Brace.
+    pub brace: Brace,
+    /// Jam.
+    pub jam: Jam,
+    /// Clamp.
+    pub clamp: Clamp,
+    /// Unclamp.
+    pub unclamp: Unclamp,
+    /// The mender.
+    pub mender: Mender,
+    /// Quality that a module's repair at Haven costs.
+    pub repair_quality: Amount,
+}
+
+/// What every Brace does.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Brace {
+    /// Added to every resist.
+    pub resist: Points,
+    /// For how long.
+    pub lasts_s: Seconds,
+    /// Share of the hull under which an escort uses it.
+    pub trigger_hull: Share,
+}
+
+/// What every Jam costs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jam {
+    /// Battery spent.
+    pub cost: Amount,
+    /// Time until it can be used again.
+    pub cooldown_s: Delay,
+}
+
+/// Clamp.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clamp {
+    /// Battery spent.
+    pub cost: Amount,
+    /// The grapple of a baseline module.
+    pub grapple: Amount,
+    /// The grapple a Clamp needs to hold.
+    pub holds_at: Amount,
+}
+
+/// Unclamp.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unclamp {
+    /// Battery spent.
+    pub cost: Amount,
+    /// How long no Clamp can catch the ship again.
+    pub immune_s: Delay,
+}
+
+/// The mender.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mender {
+    /// Time between repairs.
+    pub every_s: Seconds,
+    /// Hull repaired.
+    pub hull: Amount,
+    /// Battery spent.
+    pub cost: Amount,
+    /// Sectors away that it reaches.
+    pub reach: u8,
+}
+
+/// Power grid that each module takes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// A gun.
+    pub gun: Amount,
+    /// An armor.
+    pub armor: Amount,
+    /// A shield.
+    pub shield: Amount,
+    /// A Brace.
+    pub brace: Amount,
+    /// A Jam.
+    pub jam: Amount,
+    /// A grapple: Clamp and Unclamp.
+    pub grapple: Amount,
+    /// A mender.
+    pub mender: Amount,
+    /// A suppression aura.
+    pub aura: Amount,
+}
+
+/// Hops, travel and arrivals.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moving {
+    /// The wait before each hop in which it can be cancelled.
+    pub window_s: Delay,
+    /// Travel between layers.
+    pub travel_s: Seconds,
+    /// A wormhole jump.
+    pub jump_s: Seconds,
+    /// Grace after a wormhole arrival.
+    pub grace_s: Delay,
+    /// Cooldown after a cancelled jump.
+    pub jump_cooldown_s: Delay,
+}
+
+/// A layer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layer {
+    /// Whether pilots may fire on pilots.
+    pub fire: FireRule,
+    /// Whether a pilot's ship at zero hull is destroyed.
+    pub hull_loss: bool,
+    /// The flag after a rescue jump.
+    pub rescue_s: Delay,
+    /// NPCs that a sector holds at most.
+    pub sector_cap: u8,
+    /// NPCs in a squad, on paper: the sector's cap wins.
+    pub squad: u8,
+    /// What its squads fly.
+    pub npcs: NpcFits,
+}
+
+/// Whether pilots may fire on pilots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum FireRule {
+    /// Never.
+    Never,
+    /// In a duel by consent, or between hostile charters.
+    Consent,
+    /// Always.
+    Open,
+}
+
+/// What a layer's squads fly. Each squad is of one faction; each of its ships is of a class drawn from the list.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NpcFits {
+    /// The grade of every piece.
+    pub grade: Grade,
+    /// The durability of every gun.
+    pub durability: Share,
+    /// Whether armor is fitted.
+    pub armor: bool,
+    /// Whether shields are fitted.
+    pub shield: bool,
+    /// Classes to draw from.
+    pub classes: Vec<String>,
+    /// Factions to draw from.
+    pub factions: Vec<Faction>,
+}
+
+/// The grade of a piece.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub enum Grade {
+    /// The lowest.
+    #[default]
+    Common,
+    /// The second.
+    Rare,
+    /// The third.
+    Legendary,
+    /// The highest.
+    Ultimate,
+}
+
+/// A maker of gear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub enum Faction {
+    /// The generalist.
+    Human,
+    /// Impact.
+    Raider,
+    /// Phase.
+    Sentry,
+    /// Plasma.
+    Breaker,
+}
+
+/// How many NPC squads a map holds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Squads {
+    /// Sectors for each squad.
+    pub per_sectors: u16,
+    /// The most on one map.
+    pub most: u16,
+    /// Time until a lost squad is back.
+    pub respawn_s: Seconds,
+}
+
+/// What a new pilot flies.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Starter {
+    /// The class of the ship.
+    pub class: String,
+    /// The faction of its gear.
+    pub faction: Faction,
+    /// How long a pilot whose ship was destroyed waits for a new one.
+    pub respawn_s: Delay,
+}
+
+/// The open map.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenMap {
+    /// Hops from the centre to the rim.
+    pub radius: u8,
+}
+
+/// Rows in the order in which they stand in the file, each under its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table<T>(Vec<(String, T)>);
+
+impl<T> Table<T> {
+    /// The rows with their names, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &T)> {
+        self.0.iter().map(|(name, row)| (name.as_str(), row))
+    }
+
+    /// The place of the row of that name.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|(row, _)| row == name)
+    }
+
+    /// The row at a place.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<(&str, &T)> {
+        self.0.get(index).map(|(name, row)| (name.as_str(), row))
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Rows<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Rows<T> {
+            type Value = Table<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("rows by name")
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut rows = Vec::new();
+                while let Some(row) = map.next_entry()? {
+                    rows.push(row);
+                }
+                Ok(Table(rows))
+            }
+        }
+        deserializer.deserialize_map(Rows(std::marker::PhantomData))
+    }
+}

@@ -1,0 +1,1 @@
+//! Hex maps: coordinates, neighbours and paths

@@ -1,0 +1,1 @@
+//! What crosses the wire: ops, answers, snapshots and their codec

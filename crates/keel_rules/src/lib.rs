@@ -1,0 +1,1 @@
+//! The rules of a fight as pure functions of numbers

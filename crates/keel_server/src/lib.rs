@@ -1,0 +1,1 @@
+//! The dedicated server: transport, sessions, replication and the loop that keeps time

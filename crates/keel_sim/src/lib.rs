@@ -1,0 +1,1 @@
+//! The world: components and one plugin per system of the step
