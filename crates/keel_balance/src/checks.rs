@@ -78,12 +78,10 @@ fn cycles(balance: &Balance, record: &Record<'_>) {
     ];
     let variants = &balance.variants;
     for (variant, factor) in [("plain", &variants.plain), ("fast", &variants.fast), ("slow", &variants.slow)] {
-        for (faction, gear) in guns {
-            let cycle = gear.gun.cycle_s.get() * factor.cycle.get();
-            if !(STEP_S..=4000.0).contains(&cycle) {
-                let problem = format!("makes the {faction} gun's cycle {cycle} s; expected {STEP_S} to 4000 s");
-                record.fault_at(&format!("variants.{variant}.cycle"), problem);
-            }
+        let cycles = guns.map(|(faction, gear)| (faction, gear.gun.cycle_s.get() * factor.cycle.get()));
+        if let Some((faction, cycle)) = cycles.iter().find(|(_, cycle)| !(STEP_S..=4000.0).contains(cycle)) {
+            let problem = format!("makes the {faction} gun's cycle {cycle} s; expected {STEP_S} to 4000 s");
+            record.fault_at(&format!("variants.{variant}.cycle"), problem);
         }
     }
 }

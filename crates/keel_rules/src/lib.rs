@@ -1,1 +1,26 @@
-//! The rules of a fight as pure functions of numbers
+//! The rules of a fight as pure functions of numbers: no ECS, no state, no clock, no random source of their own.
+//!
+//! A rule takes plain values and gives a value; whoever calls it queries and writes. The numbers come from
+//! [`keel_balance`] through one place, the [`Sheet`]: what the ship card prints is what the roll and the pools read.
+//!
+//! Units: times are [`Micros`], chances and resists are percentage *points* (so that 15 stays 15 and not 0.15's nearest
+//! float), pools and damage are `f32`.
+
+pub mod clocks;
+pub mod edge;
+pub mod fire;
+pub mod fit;
+pub mod gun;
+pub mod lock;
+pub mod pools;
+pub mod powers;
+pub mod roll;
+pub mod sheet;
+pub mod time;
+
+pub use edge::{Damage, DamageTable};
+pub use fit::{ClassId, Fit, FitError, GunFit, Line, Piece, Variant};
+pub use gun::GunSheet;
+pub use pools::{Dealt, Defense, Pools};
+pub use sheet::Sheet;
+pub use time::{Micros, STEP, STEPS_PER_SECOND};

@@ -1,0 +1,80 @@
+//! Guns: what one delivers and how two fold into one (rule 3).
+
+use keel_balance::{Balance, GradeGain, GunVariant, VolleyScales};
+
+use crate::edge::Damage;
+use crate::fit::{GunFit, faction_gear, grade_gain, variant};
+use crate::time::Micros;
+
+/// A gun, or a folded pair, as the card prints it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GunSheet {
+    /// Damage of a shot before the target's edge and resist.
+    pub volley: f32,
+    /// Time between shots.
+    pub cycle: Micros,
+    /// Battery a shot.
+    pub cost: f32,
+    /// What the shot is made of.
+    pub damage: Damage,
+    /// Share of a smaller target's size step that it takes off, 0 to 1.
+    pub tracking: f32,
+    /// Factor of the lock time.
+    pub lock: f32,
+}
+
+impl GunSheet {
+    /// Damage a second while the battery holds.
+    #[must_use]
+    pub fn sustained(&self) -> f32 {
+        self.volley / self.cycle.seconds()
+    }
+
+    /// Damage a second when each shot has to wait for its battery, which gains `battery_per_s`.
+    #[must_use]
+    pub fn battery_limited(&self, battery_per_s: f32) -> f32 {
+        if self.cost <= battery_per_s * self.cycle.seconds() {
+            self.sustained()
+        } else {
+            self.volley * battery_per_s / self.cost
+        }
+    }
+
+    /// The pair of this gun and a second one, which rolls once a cycle as this gun: the second adds its damage a second
+    /// and its battery a second.
+    #[must_use]
+    pub fn folded_with(&self, second: &Self) -> Self {
+        let cycles = self.cycle.seconds() / second.cycle.seconds();
+        Self { volley: self.volley + second.volley * cycles, cost: self.cost + second.cost * cycles, ..*self }
+    }
+}
+
+/// One gun on a hull whose class has that volley factor.
+#[must_use]
+pub fn gun(balance: &Balance, fit: &GunFit, class_volley: f32) -> GunSheet {
+    let gear = faction_gear(balance, fit.piece.faction);
+    let variant = variant(balance, fit.variant);
+    let scale = volley_scale(&balance.volley_scales, grade_gain(balance, fit.piece.grade), &fit.piece);
+    let cycle = f64::from(gear.gun.cycle_s.get()) * f64::from(variant.cycle.get());
+    GunSheet {
+        volley: plain_volley(balance.baseline.volley.get() * gear.gun.volley.get(), variant) * scale * class_volley,
+        cycle: Micros::from_seconds(cycle),
+        cost: gear.gun.battery.get(),
+        damage: gear.damage.into(),
+        tracking: gear.gun.tracking.get(),
+        lock: gear.gun.lock.get(),
+    }
+}
+
+fn plain_volley(volley: f32, variant: &GunVariant) -> f32 {
+    volley * variant.volley.get()
+}
+
+/// What grade, quality, rank and durability make of a volley. They leave the cycle alone.
+#[must_use]
+fn volley_scale(scales: &VolleyScales, grade: &GradeGain, piece: &crate::fit::Piece) -> f32 {
+    let quality = 1.0 + scales.quality.get() * piece.quality;
+    let rank = 1.0 + scales.rank.get() * f32::from(piece.rank.saturating_sub(1));
+    let worn = scales.worn.get();
+    grade.volley.get() * quality * rank * (worn + (1.0 - worn) * piece.durability)
+}

@@ -1,0 +1,132 @@
+//! Time as whole microseconds, so that a timer is exact on every platform (rule 1.1).
+
+use std::fmt;
+use std::ops::{Add, Sub};
+
+use keel_balance::{Delay, Seconds};
+
+/// Steps in a second.
+pub const STEPS_PER_SECOND: u32 = 20;
+
+/// One step of the server, 50 ms.
+pub const STEP: Micros = Micros(1_000_000 / STEPS_PER_SECOND);
+
+/// A span of whole microseconds, up to 71 minutes. Sums and differences stop at the ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Micros(u32);
+
+impl Micros {
+    /// No time.
+    pub const ZERO: Self = Self(0);
+
+    /// That many microseconds.
+    #[must_use]
+    pub const fn new(micros: u32) -> Self {
+        Self(micros)
+    }
+
+    /// The nearest whole microsecond to so many seconds; negative or not a number is none.
+    #[must_use]
+    pub fn from_seconds(seconds: f64) -> Self {
+        // The cast saturates, and takes NaN to zero.
+        Self((seconds * 1e6 + 0.5) as u32)
+    }
+
+    /// The microseconds.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The span in seconds.
+    #[must_use]
+    pub fn seconds(self) -> f32 {
+        (f64::from(self.0) / 1e6) as f32
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Times a factor, to the nearest microsecond.
+    #[must_use]
+    pub fn scaled(self, factor: f32) -> Self {
+        Self::from_seconds(f64::from(self.0) * f64::from(factor) / 1e6)
+    }
+
+    /// Steps until a timer of this span that starts in one step has ended: rounded up.
+    #[must_use]
+    pub const fn steps(self) -> u32 {
+        self.0.div_ceil(STEP.0)
+    }
+
+    /// What one more step leaves of the span, and by how much the step outlasted it.
+    #[must_use]
+    pub const fn after_step(self) -> (Self, Self) {
+        (Self(self.0.saturating_sub(STEP.0)), Self(STEP.0.saturating_sub(self.0)))
+    }
+}
+
+impl From<Seconds> for Micros {
+    fn from(seconds: Seconds) -> Self {
+        Self::from_seconds(seconds.get().into())
+    }
+}
+
+impl From<Delay> for Micros {
+    fn from(delay: Delay) -> Self {
+        Self::from_seconds(delay.get().into())
+    }
+}
+
+impl Add for Micros {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Micros {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+/// Seconds with the precision that the format asks for.
+impl fmt::Display for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&(f64::from(self.0) / 1e6), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_1_1_a_step_is_50_000_microseconds() {
+        assert_eq!(STEP.get(), 50_000);
+        assert_eq!(Micros::from_seconds(0.713).get(), 713_000);
+        assert_eq!(Micros::from_seconds(0.713).after_step(), (Micros::new(663_000), Micros::ZERO));
+        assert_eq!(Micros::new(13_000).after_step(), (Micros::ZERO, Micros::new(37_000)));
+    }
+
+    #[test]
+    fn spans_stop_at_their_ends() {
+        assert_eq!(Micros::from_seconds(-1.0), Micros::ZERO);
+        assert_eq!(Micros::from_seconds(f64::NAN), Micros::ZERO);
+        assert_eq!(Micros::from_seconds(1e9), Micros::new(u32::MAX));
+        assert_eq!(Micros::new(1) - Micros::new(2), Micros::ZERO);
+    }
+
+    #[test]
+    fn seconds_print_as_the_log_prints_them() {
+        assert_eq!(format!("{:.2}", Micros::from_seconds(2.0)), "2.00");
+        assert_eq!(format!("{:.1}", Micros::from_seconds(2.7)), "2.7");
+    }
+}
