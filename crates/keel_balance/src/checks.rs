@@ -27,6 +27,7 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     }
     at_least_one(balance.squads.per_sectors, "squads.per_sectors", record);
     at_least_one(balance.squads.most, "squads.most", record);
+    at_least_one(balance.squads.fill_per_step, "squads.fill_per_step", record);
     at_least_one(balance.combat_log, "combat_log", record);
     cycles(balance, record);
     if !(1..=32).contains(&balance.map.radius) {

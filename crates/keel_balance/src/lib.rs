@@ -15,7 +15,10 @@ pub use load::Leaf;
 pub use schema::*;
 pub use units::{Amount, Chance, Delay, Factor, Points, Pool, Seconds, Share, Shift};
 
+use std::hash::Hasher;
 use std::path::Path;
+
+use fnv::FnvHasher;
 
 impl Balance {
     /// Reads and checks the balance in a file.
@@ -55,9 +58,9 @@ impl Balance {
     /// A hash of every value (not of comments or layout), for a server and a client to compare.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        // FNV-1a over the printed form: derived from the schema, so no field can be forgotten.
-        format!("{self:?}")
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        // Over the printed form: that is derived from the schema, so no field can be forgotten.
+        let mut hash = FnvHasher::default();
+        hash.write(format!("{self:?}").as_bytes());
+        hash.finish()
     }
 }

@@ -520,6 +520,8 @@ pub struct Squads {
     pub per_sectors: u16,
     /// The most on one map.
     pub most: u16,
+    /// Squads that fill a new map each step.
+    pub fill_per_step: u16,
     /// Time until a lost squad is back.
     pub respawn_s: Seconds,
 }

@@ -4,7 +4,7 @@ use keel_balance::{Balance, GradeGain, GunVariant, VolleyScales};
 
 use crate::edge::Damage;
 use crate::fit::{GunFit, faction_gear, grade_gain, variant};
-use crate::time::Micros;
+use crate::time::{Micros, Moment};
 
 /// A gun, or a folded pair, as the card prints it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,4 +77,13 @@ fn volley_scale(scales: &VolleyScales, grade: &GradeGain, piece: &crate::fit::Pi
     let rank = 1.0 + scales.rank.get() * f32::from(piece.rank.saturating_sub(1));
     let worn = scales.worn.get();
     grade.volley.get() * quality * rank * (worn + (1.0 - worn) * piece.durability)
+}
+
+/// When a gun that fires now may fire again (rule 1.1).
+///
+/// `ready` is when its cycle ended. When that was within this very step, the cycle's remainder is carried, so that a
+/// 0.713 s cycle averages 0.713 s; a gun that had to wait, for a lock or for battery, starts afresh.
+#[must_use]
+pub fn next_ready(ready: Moment, now: Moment, cycle: Micros) -> Moment {
+    if ready.is_stale(now) { now + cycle } else { ready + cycle }
 }

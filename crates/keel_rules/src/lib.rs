@@ -23,4 +23,4 @@ pub use fit::{ClassId, Fit, FitError, GunFit, Line, Piece, Variant};
 pub use gun::GunSheet;
 pub use pools::{Dealt, Defense, Pools};
 pub use sheet::Sheet;
-pub use time::{Micros, STEP, STEPS_PER_SECOND};
+pub use time::{Micros, Moment, STEP, STEPS_PER_SECOND};

@@ -38,6 +38,14 @@ pub enum Outcome {
     Crit,
 }
 
+impl Outcome {
+    /// Whether it passes by.
+    #[must_use]
+    pub const fn is_miss(self) -> bool {
+        matches!(self, Self::Miss)
+    }
+}
+
 /// Rolls one shot: the hit, and on a hit the crit. Chances in points.
 pub fn roll(hit: f32, crit: f32, mut draw: impl FnMut() -> u32) -> Outcome {
     if !happens(hit, &mut draw) {

@@ -61,11 +61,63 @@ impl Micros {
     pub const fn steps(self) -> u32 {
         self.0.div_ceil(STEP.0)
     }
+}
 
-    /// What one more step leaves of the span, and by how much the step outlasted it.
+/// A point of the world's own time: microseconds since its first step.
+///
+/// A timer is the moment at which it ends, not a count that every step takes down: what waits costs nothing, and a client
+/// that knows the end needs no further word. A span that begins in step `n` and lasts `D` seconds has ended in step
+/// `n + D × 20`, rounded up to a whole step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// The world's beginning: every timer that ends here has ended.
+    pub const START: Self = Self(0);
+
+    /// The moment of a step.
     #[must_use]
-    pub const fn after_step(self) -> (Self, Self) {
-        (Self(self.0.saturating_sub(STEP.0)), Self(STEP.0.saturating_sub(self.0)))
+    pub const fn of_step(step: u64) -> Self {
+        Self(step * STEP.0 as u64)
+    }
+
+    /// The microseconds since the world's beginning.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// The first step in which a timer that ends at this moment has ended.
+    #[must_use]
+    pub const fn step(self) -> u64 {
+        self.0.div_ceil(STEP.0 as u64)
+    }
+
+    /// The moment of the step after this one.
+    #[must_use]
+    pub const fn next_step(self) -> Self {
+        Self(self.0 + STEP.0 as u64)
+    }
+
+    /// Whether a timer that ends at this moment had already ended a whole step before `now`: whatever waited for it
+    /// alone would have gone on then.
+    #[must_use]
+    pub const fn is_stale(self, now: Self) -> bool {
+        self.0 + STEP.0 as u64 <= now.0
+    }
+
+    /// What is left until this moment.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Micros {
+        Micros(u32::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(u32::MAX))
+    }
+}
+
+impl Add<Micros> for Moment {
+    type Output = Self;
+
+    fn add(self, span: Micros) -> Self {
+        Self(self.0.saturating_add(span.0.into()))
     }
 }
 
@@ -112,8 +164,18 @@ mod tests {
     fn rule_1_1_a_step_is_50_000_microseconds() {
         assert_eq!(STEP.get(), 50_000);
         assert_eq!(Micros::from_seconds(0.713).get(), 713_000);
-        assert_eq!(Micros::from_seconds(0.713).after_step(), (Micros::new(663_000), Micros::ZERO));
-        assert_eq!(Micros::new(13_000).after_step(), (Micros::ZERO, Micros::new(37_000)));
+        assert_eq!(Micros::from_seconds(0.713).steps(), 15);
+    }
+
+    #[test]
+    fn rule_1_2_what_lasts_d_seconds_ends_d_times_20_steps_later() {
+        let ends = |step, seconds| (Moment::of_step(step) + Micros::from_seconds(seconds)).step();
+        assert_eq!(ends(7, 3.0), 67);
+        assert_eq!(ends(0, 10.0), 200);
+        assert_eq!(ends(0, 0.713), 15);
+        assert!(!Moment::of_step(5).is_stale(Moment::of_step(5)));
+        assert!(Moment::of_step(5).is_stale(Moment::of_step(6)));
+        assert!(!(Moment::of_step(5) + Micros::new(1)).is_stale(Moment::of_step(6)));
     }
 
     #[test]

@@ -1,1 +1,280 @@
-//! Test kit: a world builder, a stepper and a record of what happened
+//! A world to test and measure in: built in a line, stepped by whole steps, with a record of all that happened.
+
+use std::sync::Arc;
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
+use keel_balance::{Balance, Faction};
+use keel_map::Hex;
+use keel_rules::fire::Owner;
+use keel_rules::{ClassId, Fit, Sheet};
+use keel_sim::{
+    Answered, Arrival, Card, Done, InSector, Logged, Map, Note, Noted, Now, Op, Order, Orders, PilotId, Refusal,
+    Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, SquadId, spawn_pilot, spawn_ship, spawn_squad,
+};
+
+/// The balance that ships with the server.
+#[must_use]
+pub fn shipped_balance() -> Balance {
+    Balance::parse("balance.ron", SHIPPED_BALANCE).expect("the shipped balance has no fault")
+}
+
+/// Its text.
+pub const SHIPPED_BALANCE: &str = include_str!("../../../balance.ron");
+
+/// What a world is made of.
+pub struct Setup {
+    /// Every number.
+    pub balance: Arc<Balance>,
+    /// 1 to 6.
+    pub layer: u8,
+    /// What every chance follows from.
+    pub seed: u64,
+    /// Threads that a step may use.
+    pub threads: usize,
+    /// Whether NPC squads fill the map.
+    pub squads: bool,
+}
+
+impl Default for Setup {
+    /// An empty open-fire layer of the shipped balance.
+    fn default() -> Self {
+        Self { balance: Arc::new(shipped_balance()), layer: 3, seed: 7, threads: 1, squads: false }
+    }
+}
+
+/// All that a world has told.
+#[derive(Resource, Debug, Default)]
+struct Heard {
+    shots: Vec<Shot>,
+    answers: Vec<Answered>,
+    notes: Vec<(u64, Noted)>,
+}
+
+/// A world.
+pub struct Game {
+    /// The app that runs it.
+    pub app: App,
+    balance: Arc<Balance>,
+    pilots: u32,
+    squads: u32,
+    seq: u32,
+}
+
+impl Default for Game {
+    fn default() -> Self {
+        Self::new(Setup::default())
+    }
+}
+
+impl Game {
+    /// A world of that setup, before its first step.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        let mut game = Self::unheard(setup);
+        game.app.init_resource::<Heard>().add_systems(FixedUpdate, hear.in_set(SimSet::Replicate));
+        game
+    }
+
+    /// A world that keeps no record, to be measured.
+    #[must_use]
+    pub fn unheard(setup: Setup) -> Self {
+        let Setup { balance, layer, seed, threads, squads } = setup;
+        let mut app = App::new();
+        app.add_plugins((TimePlugin, SimPlugin { balance: Arc::clone(&balance), layer, seed, threads, squads }))
+            .insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_hz(keel_rules::STEPS_PER_SECOND.into()))
+            .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+        // The first update moves no time.
+        app.update();
+        Self { app, balance, pilots: 0, squads: 0, seq: 0 }
+    }
+
+    /// The balance of the world.
+    #[must_use]
+    pub fn balance(&self) -> &Balance {
+        &self.balance
+    }
+
+    /// Runs so many steps.
+    pub fn step(&mut self, steps: u64) {
+        let end = self.now() + steps;
+        while self.now() < end {
+            self.app.update();
+        }
+    }
+
+    /// The last step that ran.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.app.world().resource::<Now>().step()
+    }
+
+    /// The world's hash.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        keel_sim::world_hash(self.app.world())
+    }
+
+    /// A new pilot without a ship.
+    pub fn pilot(&mut self) -> PilotId {
+        self.pilots += 1;
+        let id = PilotId(self.pilots);
+        spawn_pilot(self.app.world_mut(), id, &format!("pilot {id}"));
+        id
+    }
+
+    /// A ship of a pilot's at the centre.
+    pub fn ship(&mut self, pilot: PilotId, fit: Fit) -> ShipId {
+        self.ship_at(pilot, fit, Hex::CENTRE)
+    }
+
+    /// A ship of a pilot's in a sector.
+    pub fn ship_at(&mut self, pilot: PilotId, fit: Fit, hex: Hex) -> ShipId {
+        let fleet = self.fleet_of(pilot);
+        self.spawn(Owner::Pilot(pilot.0), fleet, fit, hex)
+    }
+
+    /// A new pilot with one ship at the centre.
+    pub fn pilot_in(&mut self, fit: Fit) -> (PilotId, ShipId) {
+        let pilot = self.pilot();
+        (pilot, self.ship(pilot, fit))
+    }
+
+    /// An NPC at the centre that nobody's mind flies.
+    pub fn drone(&mut self, fit: Fit) -> ShipId {
+        let fleet = self.app.world_mut().spawn_empty().id();
+        self.spawn(Owner::Npc, fleet, fit, Hex::CENTRE)
+    }
+
+    /// An NPC squad in a sector.
+    pub fn squad(&mut self, fits: &[Fit], hex: Hex) -> Vec<ShipId> {
+        self.squads += 1;
+        let id = SquadId(1000 + self.squads);
+        let fleet = spawn_squad(self.app.world_mut(), id);
+        fits.iter().map(|&fit| self.spawn(Owner::Npc, fleet, fit, hex)).collect()
+    }
+
+    fn spawn(&mut self, owner: Owner, fleet: Entity, fit: Fit, hex: Hex) -> ShipId {
+        let sector = self.sector(hex);
+        let faction = fit.guns[0].map_or(Faction::Human, |gun| gun.piece.faction);
+        let spec = ShipSpec { owner, fleet, faction, fit, sector, arrival: Arrival::default() };
+        spawn_ship(self.app.world_mut(), spec).expect("a fit that makes a ship").0
+    }
+
+    fn fleet_of(&mut self, pilot: PilotId) -> Entity {
+        let world = self.app.world_mut();
+        let mut pilots = world.query::<(Entity, &keel_sim::Pilot)>();
+        pilots.iter(world).find(|(_, known)| known.id == pilot).expect("a pilot of this world").0
+    }
+
+    fn sector(&mut self, hex: Hex) -> Entity {
+        let world = self.app.world_mut();
+        world.query::<&Map>().single(world).unwrap().sector(hex).expect("a sector of the map")
+    }
+
+    /// A hull of a class with gun, armor and shield of one make.
+    #[must_use]
+    pub fn common(&self, class: u8, faction: Faction) -> Fit {
+        Fit::common(&self.balance, ClassId(class), faction)
+    }
+
+    /// Lets an order wait for the next step.
+    pub fn order(&mut self, pilot: PilotId, op: Op) -> u32 {
+        self.seq += 1;
+        self.app.world_mut().resource_mut::<Orders>().push(Order { pilot, seq: self.seq, op });
+        self.seq
+    }
+
+    /// Runs a step with an order in it; the answer.
+    pub fn op(&mut self, pilot: PilotId, op: Op) -> Result<Done, Refusal> {
+        let seq = self.order(pilot, op);
+        self.step(1);
+        self.answers().iter().find(|answer| answer.seq == seq).expect("an answer in the same step").result
+    }
+
+    /// Every answer.
+    #[must_use]
+    pub fn answers(&self) -> &[Answered] {
+        &self.app.world().resource::<Heard>().answers
+    }
+
+    /// Every shot.
+    #[must_use]
+    pub fn shots(&self) -> &[Shot] {
+        &self.app.world().resource::<Heard>().shots
+    }
+
+    /// Every shot of one ship.
+    pub fn shots_of(&self, ship: ShipId) -> impl Iterator<Item = &Shot> {
+        self.shots().iter().filter(move |shot| shot.shooter.id == ship)
+    }
+
+    /// Every line of a pilot's log, with its step.
+    #[must_use]
+    pub fn log(&self, pilot: PilotId) -> Vec<(u64, String)> {
+        let notes = self.app.world().resource::<Heard>().notes.iter().filter(|(_, noted)| noted.pilot == pilot);
+        notes.map(|(step, noted)| (*step, noted.note.text(&self.balance))).collect()
+    }
+
+    /// The steps in which a pilot was told that.
+    pub fn steps_noted(&self, pilot: PilotId, tells: impl Fn(&Note) -> bool) -> Vec<u64> {
+        let notes = &self.app.world().resource::<Heard>().notes;
+        notes.iter().filter(|(_, noted)| noted.pilot == pilot && tells(&noted.note)).map(|(step, _)| *step).collect()
+    }
+
+    /// Whether a ship is in the world.
+    #[must_use]
+    pub fn lives(&self, ship: ShipId) -> bool {
+        self.app.world().resource::<ShipIndex>().get(ship).is_some()
+    }
+
+    /// A ship's entity.
+    #[must_use]
+    pub fn entity(&self, ship: ShipId) -> Entity {
+        self.app.world().resource::<ShipIndex>().get(ship).expect("a ship of this world")
+    }
+
+    /// A component of a ship.
+    #[must_use]
+    pub fn get<C: Component>(&self, ship: ShipId) -> &C {
+        self.app.world().get::<C>(self.entity(ship)).expect("every ship has it")
+    }
+
+    /// Changes a component of a ship between steps.
+    pub fn set<C: Component>(&mut self, ship: ShipId, component: C) {
+        let entity = self.entity(ship);
+        self.app.world_mut().entity_mut(entity).insert((component, keel_sim::Awake));
+    }
+
+    /// A ship's card.
+    #[must_use]
+    pub fn card(&self, ship: ShipId) -> &Sheet {
+        &self.get::<Card>(ship).0
+    }
+
+    /// Where a ship is.
+    #[must_use]
+    pub fn hex(&self, ship: ShipId) -> Hex {
+        self.app.world().get::<Sector>(self.get::<InSector>(ship).0).unwrap().hex
+    }
+
+    /// Every ship, in the order of ids.
+    #[must_use]
+    pub fn ships(&self) -> Vec<Ship> {
+        let world = self.app.world();
+        world.resource::<ShipIndex>().iter().filter_map(|(_, entity)| world.get::<Ship>(entity).copied()).collect()
+    }
+}
+
+fn hear(
+    now: Res<Now>,
+    mut heard: ResMut<Heard>,
+    mut shots: MessageReader<Logged>,
+    mut answers: MessageReader<Answered>,
+    mut notes: MessageReader<Noted>,
+) {
+    heard.shots.extend(shots.read().map(|logged| logged.0));
+    heard.answers.extend(answers.read());
+    heard.notes.extend(notes.read().map(|&noted| (now.step(), noted)));
+}

@@ -1,0 +1,28 @@
+//! Stable names. They are the only ones that leave the process; an `Entity` never does.
+
+use std::fmt;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $name(pub u32);
+
+            impl fmt::Display for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.0.fmt(f)
+                }
+            }
+        )*
+    };
+}
+
+ids! {
+    /// A ship, from 1, in the order in which they came into the world.
+    ShipId;
+    /// A pilot.
+    PilotId;
+    /// An NPC squad.
+    SquadId;
+}

@@ -1,0 +1,91 @@
+//! The order of a step (rule 1.2) and the step's own time.
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use bevy_ecs::schedule::{LogLevel, MultiThreadedExecutor, ScheduleBuildSettings, SingleThreadedExecutor};
+use keel_rules::Moment;
+
+/// What a step does, in order. Each phase runs over all ships before the next begins, so two ships may destroy each other
+/// in one step. A phase says only which set it is in, nothing about its neighbours.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SimSet {
+    /// The time has gone on by a step, and every order that was waiting is applied and answered.
+    Ops,
+    /// Ships have hopped.
+    Movement,
+    /// Locks that a hop broke are gone; locks that are done hold.
+    Lock,
+    /// Guns that could fire have fired and paid for it.
+    Cycle,
+    /// Every shot is a hit or a miss.
+    Roll,
+    /// Every hit has met its pools.
+    Pools,
+    /// Every shot is in the combat logs.
+    Record,
+    /// Shield, hull and battery have refilled, in that order.
+    Clocks,
+    /// Ships at zero are gone or towed, flags have ended, and ships at rest sleep.
+    Expiry,
+    /// NPCs have decided what they order in the next step.
+    Minds,
+    /// Lost squads and ships have come back.
+    World,
+    /// What happened is told. A system that is not in this set sees messages of the step only by chance.
+    Replicate,
+}
+
+/// The step that runs, from 1.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    step: u64,
+}
+
+impl Now {
+    /// The step's number.
+    #[must_use]
+    pub const fn step(self) -> u64 {
+        self.step
+    }
+
+    /// The step's moment.
+    #[must_use]
+    pub const fn moment(self) -> Moment {
+        Moment::of_step(self.step)
+    }
+}
+
+pub(crate) struct SchedulePlugin {
+    pub(crate) threads: usize,
+}
+
+impl Plugin for SchedulePlugin {
+    fn build(&self, app: &mut App) {
+        use SimSet::*;
+        app.init_resource::<Now>();
+        app.configure_sets(
+            FixedUpdate,
+            (Ops, Movement, Lock, Cycle, Roll, Pools, Record, Clocks, Expiry, Minds, World, Replicate).chain(),
+        );
+        app.add_systems(FixedUpdate, begin_step.before(Ops));
+        let threads = self.threads;
+        app.edit_schedule(FixedUpdate, move |schedule| {
+            // Two systems that touch the same data with no order between them would make a step's result depend on the
+            // executor. Such a schedule does not start.
+            schedule.set_build_settings(ScheduleBuildSettings {
+                ambiguity_detection: LogLevel::Error,
+                ..ScheduleBuildSettings::default()
+            });
+            // The phases are one chain: with one thread, handing them to a pool only costs.
+            if threads > 1 {
+                schedule.set_executor(MultiThreadedExecutor::new());
+            } else {
+                schedule.set_executor(SingleThreadedExecutor::new());
+            }
+        });
+    }
+}
+
+fn begin_step(mut now: ResMut<Now>) {
+    now.step += 1;
+}
