@@ -1,1 +1,27 @@
-//! The client SDK: connect, a replica of what was sent, ops; no drawing
+//! The client SDK: a connection, what the server has sent, and ops. It draws nothing and decides nothing.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use keel_client::{Client, Command, Hello};
+//!
+//! let mut client = Client::connect("127.0.0.1:7777".parse()?, Hello::new("ann"))?;
+//! loop {
+//!     for event in client.poll()? {
+//!         println!("{event:?}");
+//!     }
+//!     let near = client.replica().contacts().next().map(|contact| contact.id);
+//!     if let (Some(ship), Some(target)) = (client.replica().active().map(|ship| ship.id), near) {
+//!         client.send(Command::Attack { ship, target });
+//!     }
+//!     std::thread::sleep(Duration::from_millis(10));
+//! }
+//! # #[allow(unreachable_code)]
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod client;
+mod replica;
+
+pub use client::{Client, ClientError, Event};
+pub use keel_protocol::{Answer, Card, Command, Contact, Hello, Leg, Line, OwnShip, Resists, STEP_MICROS, Welcome};
+pub use replica::Replica;

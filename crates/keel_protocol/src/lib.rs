@@ -1,1 +1,23 @@
-//! What crosses the wire: ops, answers, snapshots and their codec
+//! What crosses the wire between a Keel server and a client, and nothing of how either works.
+//!
+//! The types are the wire's own: ids are plain numbers, names are indices into the [`Welcome`]'s catalogue, and a timer is
+//! the moment at which it ends, so counting down sends nothing. Both ends convert by hand, so the world can be reshaped
+//! without touching a client, and a client needs no engine.
+
+pub mod codec;
+mod message;
+mod snapshot;
+mod transport;
+
+pub use codec::{DecodeError, decode, encode};
+pub use message::{
+    Answer, Card, Command, Hello, Line, MAX_NAME, NameError, Resists, ToClient, ToServer, Welcome, check_name,
+};
+pub use snapshot::{Ack, Contact, Leg, MAX_COURSE, MAX_SNAPSHOT, OwnShip, Snapshot};
+pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};
+
+/// The version of everything in this crate. A server and a client of different versions part at the first message.
+pub const PROTOCOL_VERSION: u16 = 1;
+
+/// Microseconds of world time in a step.
+pub const STEP_MICROS: u64 = 50_000;

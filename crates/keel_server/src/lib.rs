@@ -1,1 +1,149 @@
-//! The dedicated server: transport, sessions, replication and the loop that keeps time
+//! The dedicated server: a socket, sessions, replication and the loop that keeps time around a [`keel_sim`] world.
+//!
+//! Nothing else knows the server side of the transport. Per poll the loop takes a bounded amount from the socket, runs at
+//! most one step, and sends; nothing that a client does can make it do more.
+
+mod convert;
+mod pace;
+mod replication;
+mod roster;
+mod session;
+mod transport;
+mod world;
+
+pub use pace::Pace;
+pub use replication::{Plain, Replication};
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bevy_log::{info, warn};
+use keel_balance::Balance;
+use keel_rules::STEP;
+use thiserror::Error;
+
+use session::Sessions;
+use transport::Transport;
+use world::World;
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens.
+    pub bind: SocketAddr,
+    /// Whether it may listen beyond this machine, where traffic is neither encrypted nor anyone's name proven.
+    pub unsecured: bool,
+    /// Every number.
+    pub balance: Arc<Balance>,
+    /// The layer it runs, 1 to 6.
+    pub layer: u8,
+    /// What every chance follows from.
+    pub seed: u64,
+    /// Pilots connected at once.
+    pub max_clients: u16,
+    /// Threads that a step may use.
+    pub threads: usize,
+}
+
+/// Why a server does not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {source}")]
+    Bind {
+        /// Which.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The address is open to others and that was not asked for.
+    #[error(
+        "{0} is open to other machines, and traffic is not encrypted yet: add --unsecured to listen there all the same"
+    )]
+    Open(SocketAddr),
+    /// More clients than the transport can hold.
+    #[error("a server holds from 1 to {most} pilots at once, not {asked}")]
+    MaxClients {
+        /// What was asked for.
+        asked: u16,
+        /// What it can hold.
+        most: u16,
+    },
+    /// There is no such layer.
+    #[error("there is no layer {0}: layers are 1 to 6")]
+    Layer(u8),
+    /// A fit of the balance makes no ship.
+    #[error("the balance makes no {what}: {source}")]
+    Fit {
+        /// What it is of.
+        what: String,
+        /// Why not.
+        source: keel_rules::FitError,
+    },
+}
+
+/// A server that listens.
+pub struct Server {
+    transport: Transport,
+    sessions: Sessions,
+    world: World,
+}
+
+/// What a server has done when it stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Steps run.
+    pub steps: u64,
+    /// Time by which the world fell behind the clock because steps took too long.
+    pub slipped: Duration,
+}
+
+impl Server {
+    /// Starts to listen, with a world before its first step.
+    ///
+    /// # Errors
+    /// When the configuration asks for what cannot be had.
+    pub fn start(config: &Config) -> Result<Self, StartError> {
+        if !(1..=6).contains(&config.layer) {
+            return Err(StartError::Layer(config.layer));
+        }
+        keel_sim::check_fits(&config.balance).map_err(|(what, source)| StartError::Fit { what, source })?;
+        let transport = Transport::bind(config)?;
+        let mut world = World::new(config);
+        let sessions = Sessions::new(world.welcome());
+        Ok(Self { transport, sessions, world })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.transport.address()
+    }
+
+    /// Runs until `stop` is set, then says goodbye to everyone.
+    pub fn run(mut self, stop: &AtomicBool) -> Report {
+        let start = Instant::now();
+        let mut pace = Pace::new(Duration::from_micros(STEP.get().into()));
+        while !stop.load(Ordering::Relaxed) {
+            self.transport.receive(start.elapsed());
+            self.sessions.listen(&mut self.transport, start.elapsed(), &mut self.world);
+            let slipped = pace.slipped();
+            if pace.is_due(start.elapsed()) {
+                self.world.step();
+                self.sessions.tell(&mut self.transport, &mut self.world);
+            }
+            if pace.slipped() > slipped {
+                warn!(total = ?pace.slipped(), "steps take longer than the time for them; the world runs slower");
+            }
+            self.transport.send();
+            std::thread::sleep(pace.rest(start.elapsed()));
+        }
+        info!("stopping");
+        self.sessions.part(&mut self.transport);
+        self.transport.send();
+        self.transport.close();
+        Report { steps: self.world.now(), slipped: pace.slipped() }
+    }
+}

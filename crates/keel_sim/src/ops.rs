@@ -3,6 +3,7 @@
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
+use bevy_log::warn;
 use keel_map::Hex;
 use keel_rules::fire::{Owner, may_fire};
 use keel_rules::{Fit, Moment};
@@ -90,11 +91,8 @@ fn give_starter(world: &mut World, pilot: PilotId, arrival: Arrival) {
     let Ok(sector) = world.query::<&Map>().single(world).map(Map::centre) else { return };
     let faction = balance.starter.faction;
     let spec = ShipSpec { owner: Owner::Pilot(pilot.0), fleet, faction, fit: Fit::starter(&balance), sector, arrival };
-    // The starter's fit is of the balance's own rows. One that takes more grid than its hull has leaves the pilot with
-    // the bare hull, rather than the server without the pilot.
-    if spawn_ship(world, spec).is_err() {
-        let fit = Fit::bare(spec.fit.class);
-        let _ = spawn_ship(world, ShipSpec { fit, ..spec });
+    if let Err(error) = spawn_ship(world, spec) {
+        warn!("the balance's starter ship cannot be made: {error}");
     }
 }
 

@@ -68,21 +68,25 @@ impl Plugin for SchedulePlugin {
             (Ops, Movement, Lock, Cycle, Roll, Pools, Record, Clocks, Expiry, Minds, World, Replicate).chain(),
         );
         app.add_systems(FixedUpdate, begin_step.before(Ops));
-        let threads = self.threads;
-        app.edit_schedule(FixedUpdate, move |schedule| {
+        app.edit_schedule(FixedUpdate, |schedule| {
             // Two systems that touch the same data with no order between them would make a step's result depend on the
             // executor. Such a schedule does not start.
             schedule.set_build_settings(ScheduleBuildSettings {
                 ambiguity_detection: LogLevel::Error,
                 ..ScheduleBuildSettings::default()
             });
-            // The phases are one chain: with one thread, handing them to a pool only costs.
-            if threads > 1 {
+        });
+    }
+
+    fn finish(&self, app: &mut App) {
+        // The phases are one chain: handing them to a pool costs more than most of them do, so that has to be asked for.
+        for (_, schedule) in app.world_mut().resource_mut::<Schedules>().iter_mut() {
+            if self.threads > 1 {
                 schedule.set_executor(MultiThreadedExecutor::new());
             } else {
                 schedule.set_executor(SingleThreadedExecutor::new());
             }
-        });
+        }
     }
 }
 

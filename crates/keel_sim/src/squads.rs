@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
+use bevy_log::warn;
 use keel_balance::Balance;
 use keel_map::Hex;
 use keel_rules::fire::Owner;
-use keel_rules::{ClassId, Fit, Moment};
+use keel_rules::{ClassId, Fit, FitError, Moment, Sheet};
 
 use crate::expiry::FleetLost;
 use crate::ids::SquadId;
@@ -32,6 +33,24 @@ pub struct Squad {
     /// Its stable name.
     pub id: SquadId,
     pub(crate) stream: Stream,
+}
+
+/// Whether every ship that the balance has the world make can be made: the starter, and what each layer's squads fly.
+///
+/// # Errors
+/// With what cannot be made, and why.
+pub fn check_fits(balance: &Balance) -> Result<(), (String, FitError)> {
+    let starter = Fit::starter(balance);
+    Sheet::new(balance, &starter).map_err(|error| ("starter ship".to_owned(), error))?;
+    for (number, layer) in (1..).zip(&balance.layers) {
+        for (class, &faction) in
+            layer.npcs.classes.iter().flat_map(|class| layer.npcs.factions.iter().map(move |faction| (class, faction)))
+        {
+            let fit = Fit::npc(balance, layer, ClassId::named(balance, class).unwrap_or_default(), faction);
+            Sheet::new(balance, &fit).map_err(|error| (format!("{faction:?} {class} of layer {number}"), error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts a squad without ships into the world.
@@ -133,9 +152,8 @@ fn place_squad(world: &mut World, balance: &Balance) -> bool {
     for class in classes {
         let fit = Fit::npc(balance, rules, class, faction);
         let spec = ShipSpec { owner: Owner::Npc, fleet, faction, fit, sector, arrival: Arrival::default() };
-        if spawn_ship(world, spec).is_err() {
-            // Guns and plates that take more grid than the hull has: the hull alone.
-            let _ = spawn_ship(world, ShipSpec { fit: Fit::bare(class), ..spec });
+        if let Err(error) = spawn_ship(world, spec) {
+            warn!("the balance's {faction:?} squads cannot be made: {error}");
         }
     }
     true

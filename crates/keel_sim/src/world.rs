@@ -253,7 +253,15 @@ impl ShipIndex {
 
 /// Pilots by their id.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct PilotIndex(pub(crate) BTreeMap<PilotId, Entity>);
+pub struct PilotIndex(pub(crate) BTreeMap<PilotId, Entity>);
+
+impl PilotIndex {
+    /// The pilot of that id, if they are in the world.
+    #[must_use]
+    pub fn get(&self, id: PilotId) -> Option<Entity> {
+        self.0.get(&id).copied()
+    }
+}
 
 /// The sheets in use: ships of one fit share one, which keeps a big fight's sheets in the cache.
 #[derive(Resource, Debug, Default)]

@@ -85,6 +85,8 @@ impl Game {
         app.add_plugins((TimePlugin, SimPlugin { balance: Arc::clone(&balance), layer, seed, threads, squads }))
             .insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_hz(keel_rules::STEPS_PER_SECOND.into()))
             .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+        app.finish();
+        app.cleanup();
         // The first update moves no time.
         app.update();
         Self { app, balance, pilots: 0, squads: 0, seq: 0 }

@@ -1,0 +1,186 @@
+//! The connection.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use keel_protocol::{
+    Ack, Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Snapshot, ToClient, ToServer,
+    Welcome, connection_config, decode, encode,
+};
+use renet::RenetClient;
+use renet_netcode::{ClientAuthentication, NetcodeClientTransport};
+use thiserror::Error;
+
+use crate::replica::Replica;
+
+/// How long a server may take to answer at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A connection to a server.
+pub struct Client {
+    server: SocketAddr,
+    transport: NetcodeClientTransport,
+    renet: RenetClient,
+    hello: Option<Hello>,
+    started: Instant,
+    last: Instant,
+    replica: Replica,
+    seq: u32,
+    refused: Option<String>,
+}
+
+/// Something that the server told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The pilot is in.
+    Welcome(Welcome),
+    /// What became of an op.
+    Answer(Answer),
+    /// A line of the pilot's log.
+    Line(Line),
+    /// The card of a ship of the pilot's.
+    Card(Card),
+}
+
+/// Why there is no connection, or none any more.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// No socket could be had.
+    #[error("cannot open a socket: {0}")]
+    Socket(#[from] std::io::Error),
+    /// The transport does not start.
+    #[error("cannot start a connection: {0}")]
+    Start(String),
+    /// Nobody answers.
+    #[error("no Keel server answers at {0}")]
+    Unreachable(SocketAddr),
+    /// The server ended it and said why.
+    #[error("{0}")]
+    Refused(String),
+    /// The connection broke.
+    #[error("the connection to {0} is lost")]
+    Lost(SocketAddr),
+}
+
+impl Client {
+    /// Starts to connect; [`Self::poll`] goes on with it.
+    ///
+    /// # Errors
+    /// When no socket can be had.
+    pub fn connect(server: SocketAddr, hello: Hello) -> Result<Self, ClientError> {
+        let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = UdpSocket::bind((any, 0))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // The number only tells connections apart: the time and the port that the system chose are enough for that.
+        let client_id = (now.as_nanos() as u64) << 16 | u64::from(socket.local_addr()?.port());
+        let authentication =
+            ClientAuthentication::Unsecure { protocol_id: NETCODE_ID, client_id, server_addr: server, user_data: None };
+        let transport = NetcodeClientTransport::new(now, authentication, socket)
+            .map_err(|error| ClientError::Start(error.to_string()))?;
+        let started = Instant::now();
+        Ok(Self {
+            server,
+            transport,
+            renet: RenetClient::new(connection_config()),
+            hello: Some(hello),
+            started,
+            last: started,
+            replica: Replica::default(),
+            seq: 0,
+            refused: None,
+        })
+    }
+
+    /// Takes what has arrived and sends what waits. To be called often: at least at every step of the server.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, has refused, or is gone.
+    pub fn poll(&mut self) -> Result<Vec<Event>, ClientError> {
+        let passed = self.last.elapsed();
+        self.last += passed;
+        self.renet.update(passed);
+        let broken = self.transport.update(passed, &mut self.renet).is_err() || self.renet.is_disconnected();
+        let events = self.receive();
+        if let Some(reason) = self.refused.take() {
+            self.leave();
+            return Err(ClientError::Refused(reason));
+        }
+        if self.renet.is_connected() {
+            if let Some(hello) = self.hello.take() {
+                self.say(&ToServer::Hello(hello));
+            }
+        } else if self.hello.is_some() && (broken || self.started.elapsed() > PATIENCE) {
+            return Err(ClientError::Unreachable(self.server));
+        }
+        if broken || (!self.renet.is_disconnected() && self.transport.send_packets(&mut self.renet).is_err()) {
+            // Everything that arrived before the end is told first.
+            return if events.is_empty() { Err(ClientError::Lost(self.server)) } else { Ok(events) };
+        }
+        Ok(events)
+    }
+
+    fn receive(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(bytes) = self.renet.receive_message(CHANNEL_ORDERED) {
+            // What this version cannot read it does without.
+            let Ok(message) = decode::<ToClient>(&bytes) else { continue };
+            events.extend(match message {
+                ToClient::Refused { reason } => {
+                    self.refused = Some(reason);
+                    None
+                }
+                ToClient::Welcome(welcome) => {
+                    self.replica.welcome = Some(welcome.clone());
+                    Some(Event::Welcome(welcome))
+                }
+                ToClient::Answer(answer) => Some(Event::Answer(answer)),
+                ToClient::Line(line) => Some(Event::Line(line)),
+                ToClient::Card(card) => {
+                    self.replica.cards.insert(card.ship, card.clone());
+                    Some(Event::Card(card))
+                }
+            });
+        }
+        let before = self.replica.step();
+        while let Some(bytes) = self.renet.receive_message(CHANNEL_LOSSY) {
+            if let Ok(snapshot) = decode::<Snapshot>(&bytes) {
+                self.replica.apply(snapshot, Instant::now());
+            }
+        }
+        let step = self.replica.step();
+        if step > before {
+            self.renet.send_message(CHANNEL_LOSSY, encode(&Ack { step }));
+        }
+        events
+    }
+
+    fn say(&mut self, message: &ToServer) {
+        if self.renet.can_send_message(CHANNEL_ORDERED, 64) {
+            self.renet.send_message(CHANNEL_ORDERED, encode(message));
+        }
+    }
+
+    /// Orders something; the number by which its answer will name it.
+    pub fn send(&mut self, command: Command) -> u32 {
+        self.seq += 1;
+        self.say(&ToServer::Op { seq: self.seq, command });
+        self.seq
+    }
+
+    /// What the server has shown.
+    #[must_use]
+    pub const fn replica(&self) -> &Replica {
+        &self.replica
+    }
+
+    /// Ends the connection and tells the server.
+    pub fn leave(&mut self) {
+        self.transport.disconnect();
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}

@@ -1,0 +1,110 @@
+//! When a step is due.
+
+use std::time::Duration;
+
+/// Keeps steps on the clock: each is due a period after the one before was *due*, so late wake-ups do not add up.
+///
+/// At most one step is due at a time. When the world cannot keep up it slips: it never runs steps in bursts and never
+/// skips one, it just runs slower, and says by how much.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    period: Duration,
+    next: Duration,
+    slipped: Duration,
+}
+
+/// How far the world may lag before it gives up catching up.
+const MOST_LAG: u32 = 3;
+
+/// The longest rest: what arrives is looked at this often.
+const MOST_REST: Duration = Duration::from_millis(10);
+
+impl Pace {
+    /// A pace of one step a period; the first is due after one.
+    #[must_use]
+    pub const fn new(period: Duration) -> Self {
+        Self { period, next: period, slipped: Duration::ZERO }
+    }
+
+    /// Whether a step is due at a time since the start. If so it counts as run.
+    pub fn is_due(&mut self, now: Duration) -> bool {
+        if now < self.next {
+            return false;
+        }
+        let most = self.period * MOST_LAG;
+        let lag = now - self.next;
+        if lag > most {
+            self.slipped += lag - most;
+            self.next = now - most;
+        }
+        self.next += self.period;
+        true
+    }
+
+    /// How long the loop may rest.
+    #[must_use]
+    pub fn rest(&self, now: Duration) -> Duration {
+        self.next.saturating_sub(now).min(MOST_REST)
+    }
+
+    /// Time by which the world has fallen behind the clock.
+    #[must_use]
+    pub const fn slipped(&self) -> Duration {
+        self.slipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_millis(50);
+
+    /// Runs a loop whose wake-ups are late by what `late` gives, for an hour; the steps run.
+    fn hour(mut late: impl FnMut(u64) -> Duration) -> (u64, Pace) {
+        let mut pace = Pace::new(PERIOD);
+        let (mut now, mut steps, mut polls) = (Duration::ZERO, 0, 0);
+        while now < Duration::from_secs(3600) {
+            steps += u64::from(pace.is_due(now));
+            now += pace.rest(now) + late(polls);
+            polls += 1;
+        }
+        (steps, pace)
+    }
+
+    #[test]
+    fn an_hour_of_late_wake_ups_is_72_000_steps() {
+        for late_us in [0, 60, 1100, 7000] {
+            let (steps, pace) = hour(|poll| Duration::from_micros(late_us * (poll % 3)));
+            assert!((71_998..=72_000).contains(&steps), "{steps} steps with wake-ups {late_us} us late");
+            assert_eq!(pace.slipped(), Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn work_of_80_ms_a_step_slows_the_world_and_does_not_pile_up() {
+        let mut pace = Pace::new(PERIOD);
+        let (mut now, mut steps) = (Duration::ZERO, 0u32);
+        while now < Duration::from_secs(60) {
+            if pace.is_due(now) {
+                steps += 1;
+                now += Duration::from_millis(80);
+            } else {
+                now += pace.rest(now).max(Duration::from_micros(1));
+            }
+        }
+        assert!((745..=751).contains(&steps), "{steps}");
+        // And when the work is done it is back on the clock after a few steps, not after a burst of hundreds.
+        let behind = (0..1000).take_while(|_| pace.is_due(now)).count();
+        assert!(behind <= MOST_LAG as usize + 1, "{behind} steps in a burst");
+        assert!(pace.slipped() > Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_leap_of_the_clock_is_no_burst() {
+        let mut pace = Pace::new(PERIOD);
+        let now = Duration::from_secs(3600);
+        let steps = (0..1000).take_while(|_| pace.is_due(now)).count();
+        assert!(steps <= MOST_LAG as usize + 1, "{steps}");
+    }
+}

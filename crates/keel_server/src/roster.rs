@@ -1,0 +1,24 @@
+//! Which name is which pilot.
+
+use std::collections::BTreeMap;
+
+use keel_sim::PilotId;
+
+/// Pilots by name, in lower case: `Ann` and `ann` are one.
+#[derive(Debug, Default)]
+pub(crate) struct Roster(BTreeMap<String, PilotId>);
+
+/// The most pilots that a server remembers. Each has a ship that stays in space.
+pub(crate) const MOST_PILOTS: usize = 4096;
+
+impl Roster {
+    /// The pilot of that name, a new one if there is room.
+    pub(crate) fn pilot(&mut self, name: &str) -> Option<PilotId> {
+        let next = PilotId(self.0.len() as u32 + 1);
+        let name = name.to_ascii_lowercase();
+        if !self.0.contains_key(&name) && self.0.len() >= MOST_PILOTS {
+            return None;
+        }
+        Some(*self.0.entry(name).or_insert(next))
+    }
+}

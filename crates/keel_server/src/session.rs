@@ -1,0 +1,272 @@
+//! Who is connected, what they ask for and what they are told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use bevy_log::{debug, info};
+use keel_protocol::{Ack, Answer, Hello, Line, PROTOCOL_VERSION, ToClient, ToServer, Welcome, check_name, decode};
+use keel_sim::{Order, PilotId};
+
+use crate::convert;
+use crate::roster::{MOST_PILOTS, Roster};
+use crate::transport::{ClientId, Transport};
+use crate::world::World;
+
+/// How long a connection may take to greet, and how long it stays to read a refusal.
+const GREETING: Duration = Duration::from_secs(5);
+const PARTING: Duration = Duration::from_secs(2);
+
+/// Ops a second that a pilot may send for long, and at once.
+const OPS_PER_SECOND: f32 = 20.0;
+const OPS_AT_ONCE: f32 = 40.0;
+
+/// Ops over that after which a pilot is put out.
+const MOST_EXCESS: u32 = 400;
+
+/// Messages that make no sense after which a client is put out.
+const MOST_MALFORMED: u32 = 8;
+
+/// Messages of one client that one poll looks at.
+const MOST_MESSAGES: usize = 64;
+
+enum Stage {
+    /// Connected; has not said who they are.
+    Greeting {
+        until: Duration,
+    },
+    Playing(Playing),
+    /// Told why it is over.
+    Parting {
+        until: Duration,
+    },
+}
+
+struct Playing {
+    pilot: PilotId,
+    /// The newest step of which the client is known to have a snapshot.
+    acked: u64,
+    /// Ships whose card has been sent.
+    cards: BTreeSet<u32>,
+    ops: Bucket,
+    excess: u32,
+}
+
+/// Fills at a steady rate; each op takes one out.
+struct Bucket {
+    level: f32,
+    at: Duration,
+}
+
+impl Bucket {
+    const fn full(at: Duration) -> Self {
+        Self { level: OPS_AT_ONCE, at }
+    }
+
+    fn take(&mut self, now: Duration) -> bool {
+        let gained = (now - self.at).as_secs_f32() * OPS_PER_SECOND;
+        self.level = (self.level + gained).min(OPS_AT_ONCE);
+        self.at = now;
+        let enough = self.level >= 1.0;
+        if enough {
+            self.level -= 1.0;
+        }
+        enough
+    }
+}
+
+struct Session {
+    stage: Stage,
+    malformed: u32,
+}
+
+pub(crate) struct Sessions {
+    welcome: Welcome,
+    roster: Roster,
+    sessions: BTreeMap<ClientId, Session>,
+}
+
+impl Sessions {
+    pub(crate) fn new(welcome: Welcome) -> Self {
+        Self { welcome, roster: Roster::default(), sessions: BTreeMap::new() }
+    }
+
+    /// Takes what clients have said since the last poll.
+    pub(crate) fn listen(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
+        let connected = transport.clients();
+        self.sessions.retain(|client, session| {
+            let stays = connected.contains(client);
+            if let (false, Stage::Playing(playing)) = (stays, &session.stage) {
+                info!(pilot = %playing.pilot, "left; the ship stays in space");
+            }
+            stays
+        });
+        for client in connected {
+            let until = now + GREETING;
+            let new = || Session { stage: Stage::Greeting { until }, malformed: 0 };
+            self.sessions.entry(client).or_insert_with(new);
+            for _ in 0..MOST_MESSAGES {
+                let Some(bytes) = transport.next_ordered(client) else { break };
+                match decode::<ToServer>(&bytes) {
+                    Ok(message) => self.hear(transport, now, world, client, message),
+                    Err(error) => self.malformed(transport, now, client, &error),
+                }
+            }
+            for _ in 0..MOST_MESSAGES {
+                let Some(bytes) = transport.next_lossy(client) else { break };
+                match decode::<Ack>(&bytes) {
+                    Ok(ack) => self.acknowledge(client, ack, world.now()),
+                    Err(error) => self.malformed(transport, now, client, &error),
+                }
+            }
+        }
+        self.expire(transport, now);
+    }
+
+    fn hear(
+        &mut self,
+        transport: &mut Transport,
+        now: Duration,
+        world: &mut World,
+        client: ClientId,
+        message: ToServer,
+    ) {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        match (&mut session.stage, message) {
+            (Stage::Greeting { .. }, ToServer::Hello(hello)) => self.greet(transport, now, world, client, &hello),
+            (Stage::Playing(playing), ToServer::Op { seq, command }) => {
+                if playing.ops.take(now) {
+                    let op = convert::op(command);
+                    world.order(Order { pilot: playing.pilot, seq, op });
+                    return;
+                }
+                playing.excess += 1;
+                if playing.excess > MOST_EXCESS {
+                    self.refuse(transport, now, client, "You send too many orders.".to_owned());
+                } else {
+                    let text = "Too many orders at once. This one was dropped.".to_owned();
+                    transport.say(client, &ToClient::Answer(Answer { seq, accepted: false, text }));
+                }
+            }
+            (Stage::Greeting { .. }, ToServer::Op { .. }) => {
+                self.refuse(transport, now, client, "Say hello first.".to_owned());
+            }
+            (Stage::Playing(_), ToServer::Hello(_)) => {
+                self.refuse(transport, now, client, "You have said hello already.".to_owned());
+            }
+            (Stage::Parting { .. }, _) => {}
+        }
+    }
+
+    fn greet(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId, hello: &Hello) {
+        if hello.version != PROTOCOL_VERSION {
+            let reason = format!(
+                "This server speaks protocol version {PROTOCOL_VERSION}; your client speaks {}. Update the older one.",
+                hello.version
+            );
+            return self.refuse(transport, now, client, reason);
+        }
+        if let Err(error) = check_name(&hello.name) {
+            return self.refuse(transport, now, client, error.to_string());
+        }
+        let Some(pilot) = self.roster.pilot(&hello.name) else {
+            let reason = format!("This server knows {MOST_PILOTS} pilots and has room for no more.");
+            return self.refuse(transport, now, client, reason);
+        };
+        // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
+        let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(other) if other.pilot == pilot);
+        let earlier = self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client);
+        if let Some(earlier) = earlier {
+            self.refuse(transport, now, earlier, "You have connected from elsewhere.".to_owned());
+        }
+        info!(name = hello.name, %pilot, "joined");
+        world.join(pilot, &hello.name);
+        transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
+        let playing = Playing { pilot, acked: 0, cards: BTreeSet::new(), ops: Bucket::full(now), excess: 0 };
+        if let Some(session) = self.sessions.get_mut(&client) {
+            session.stage = Stage::Playing(playing);
+        }
+    }
+
+    fn acknowledge(&mut self, client: ClientId, ack: Ack, now: u64) {
+        if let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.get_mut(&client) {
+            // Nobody has a snapshot of a step that has not run.
+            playing.acked = playing.acked.max(ack.step.min(now));
+        }
+    }
+
+    fn malformed(
+        &mut self,
+        transport: &mut Transport,
+        now: Duration,
+        client: ClientId,
+        error: &keel_protocol::DecodeError,
+    ) {
+        debug!(client, %error, "dropped a message");
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        session.malformed += 1;
+        if session.malformed > MOST_MALFORMED {
+            self.refuse(transport, now, client, "Your client sends what this server cannot read.".to_owned());
+        }
+    }
+
+    /// Tells a client why it is over. The connection closes when there was time to read it.
+    fn refuse(&mut self, transport: &mut Transport, now: Duration, client: ClientId, reason: String) {
+        info!(client, reason, "refused");
+        if let Some(session) = self.sessions.get_mut(&client)
+            && !matches!(session.stage, Stage::Parting { .. })
+        {
+            transport.say(client, &ToClient::Refused { reason });
+            session.stage = Stage::Parting { until: now + PARTING };
+        }
+    }
+
+    fn expire(&mut self, transport: &mut Transport, now: Duration) {
+        let is_over = |session: &Session| match session.stage {
+            Stage::Greeting { until } | Stage::Parting { until } => until <= now,
+            Stage::Playing(_) => false,
+        };
+        for (&client, _) in self.sessions.iter().filter(|(_, session)| is_over(session)) {
+            transport.disconnect(client);
+        }
+        self.sessions.retain(|_, session| !is_over(session));
+    }
+
+    /// Tells everyone what the step did.
+    pub(crate) fn tell(&mut self, transport: &mut Transport, world: &mut World) {
+        let step = world.now();
+        let mut clients: BTreeMap<PilotId, ClientId> = BTreeMap::new();
+        for (&client, session) in &self.sessions {
+            if let Stage::Playing(playing) = &session.stage {
+                clients.insert(playing.pilot, client);
+            }
+        }
+        let told = world.take_told();
+        for answered in &told.answers {
+            if let Some(&client) = clients.get(&answered.pilot) {
+                transport.say(client, &ToClient::Answer(convert::answer(answered)));
+            }
+        }
+        for noted in &told.notes {
+            if let Some(&client) = clients.get(&noted.pilot) {
+                let text = noted.note.text(world.balance());
+                transport.say(client, &ToClient::Line(Line { step, text }));
+            }
+        }
+        world.put_back(told);
+        world.begin_views();
+        for (&client, session) in &mut self.sessions {
+            let Stage::Playing(playing) = &mut session.stage else { continue };
+            for card in world.cards(playing.pilot, &mut playing.cards) {
+                transport.say(client, &ToClient::Card(card));
+            }
+            world.view(playing.pilot, playing.acked, &mut |bytes| transport.show(client, bytes));
+        }
+    }
+
+    /// Says goodbye to everyone.
+    pub(crate) fn part(&mut self, transport: &mut Transport) {
+        for &client in self.sessions.keys() {
+            transport.say(client, &ToClient::Refused { reason: "The server is stopping.".to_owned() });
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The socket: netcode connections below, renet channels above, with a bound on what one poll takes.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use bevy_log::debug;
+use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, encode};
+use renet::{Bytes, RenetServer};
+use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
+
+use crate::{Config, StartError};
+
+/// A connection, for as long as it lasts.
+pub(crate) type ClientId = u64;
+
+/// The most connections that netcode can hold.
+const MOST_CLIENTS: u16 = 1024;
+
+/// The most datagrams taken in one poll, and the most time spent on them. What is left waits, or is dropped by the
+/// system when its buffer is full.
+const MOST_DATAGRAMS: usize = 8192;
+const MOST_TIME: Duration = Duration::from_millis(5);
+
+/// The most payloads of one client taken in one poll. A client of ours sends a few a step.
+const MOST_PAYLOADS: u32 = 64;
+
+/// Payloads over that bound after which a client is put out.
+const MOST_EXCESS: u32 = 4096;
+
+/// renet's kinds of packets that carry slices of large messages. Clients send none so large, and renet takes a slice's
+/// index at its word.
+const SLICES: [u8; 2] = [2, 3];
+
+pub(crate) struct Transport {
+    socket: UdpSocket,
+    address: SocketAddr,
+    netcode: NetcodeServer,
+    renet: RenetServer,
+    last: Duration,
+    flow: BTreeMap<ClientId, Flow>,
+    buffer: [u8; NETCODE_MAX_PACKET_BYTES],
+}
+
+/// What one client has sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    in_poll: u32,
+    excess: u32,
+}
+
+impl Transport {
+    pub(crate) fn bind(config: &Config) -> Result<Self, StartError> {
+        if !config.bind.ip().is_loopback() && !config.unsecured {
+            return Err(StartError::Open(config.bind));
+        }
+        if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
+            return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
+        }
+        let failed = |source| StartError::Bind { address: config.bind, source };
+        let socket = UdpSocket::bind(config.bind).map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let address = socket.local_addr().map_err(failed)?;
+        let netcode = NetcodeServer::new(ServerConfig {
+            // Since the start, not since 1970: a client whose clock is wrong is not taken for one that is late.
+            current_time: Duration::ZERO,
+            max_clients: config.max_clients.into(),
+            protocol_id: NETCODE_ID,
+            public_addresses: vec![address],
+            authentication: ServerAuthentication::Unsecure,
+        });
+        let renet = RenetServer::new(connection_config());
+        let buffer = [0; NETCODE_MAX_PACKET_BYTES];
+        Ok(Self { socket, address, netcode, renet, last: Duration::ZERO, flow: BTreeMap::new(), buffer })
+    }
+
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes what has arrived, as far as one poll goes. `now` is since the start.
+    pub(crate) fn receive(&mut self, now: Duration) {
+        let passed = now.saturating_sub(self.last);
+        self.last = now;
+        self.netcode.update(passed);
+        self.renet.update(passed);
+        for flow in self.flow.values_mut() {
+            flow.in_poll = 0;
+        }
+        let begun = Instant::now();
+        for taken in 0..MOST_DATAGRAMS {
+            if taken % 64 == 63 && begun.elapsed() > MOST_TIME {
+                break;
+            }
+            match self.socket.recv_from(&mut self.buffer) {
+                Ok((length, from)) => {
+                    let result = self.netcode.process_packet(from, &mut self.buffer[..length]);
+                    handle(result, &self.socket, &mut self.renet, &mut self.flow);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // A port that is gone answers so, and a signal may come between: neither is about the next datagram.
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::Interrupted) => {}
+                Err(error) => {
+                    debug!(%error, "receive");
+                    break;
+                }
+            }
+        }
+        for client in self.netcode.clients_id() {
+            let result = self.netcode.update_client(client);
+            handle(result, &self.socket, &mut self.renet, &mut self.flow);
+        }
+        let spammers = self.flow.iter().filter(|(_, flow)| flow.excess > MOST_EXCESS).map(|(client, _)| *client);
+        for client in spammers.chain(self.renet.disconnections_id()).collect::<Vec<_>>() {
+            self.disconnect(client);
+        }
+    }
+
+    /// The connections there are.
+    pub(crate) fn clients(&self) -> Vec<ClientId> {
+        self.renet.clients_id()
+    }
+
+    /// The next message of the ordered channel.
+    pub(crate) fn next_ordered(&mut self, client: ClientId) -> Option<Bytes> {
+        self.renet.receive_message(client, CHANNEL_ORDERED)
+    }
+
+    /// The next message of the lossy channel.
+    pub(crate) fn next_lossy(&mut self, client: ClientId) -> Option<Bytes> {
+        self.renet.receive_message(client, CHANNEL_LOSSY)
+    }
+
+    /// Says something that must arrive.
+    pub(crate) fn say(&mut self, client: ClientId, message: &ToClient) {
+        if self.renet.is_connected(client) {
+            self.renet.send_message(client, CHANNEL_ORDERED, encode(message));
+        }
+    }
+
+    /// Sends something that may get lost.
+    pub(crate) fn show(&mut self, client: ClientId, bytes: Vec<u8>) {
+        if self.renet.can_send_message(client, CHANNEL_LOSSY, bytes.len()) {
+            self.renet.send_message(client, CHANNEL_LOSSY, bytes);
+        }
+    }
+
+    pub(crate) fn disconnect(&mut self, client: ClientId) {
+        let result = self.netcode.disconnect(client);
+        handle(result, &self.socket, &mut self.renet, &mut self.flow);
+        self.renet.remove_connection(client);
+        self.flow.remove(&client);
+    }
+
+    /// Sends what waits.
+    pub(crate) fn send(&mut self) {
+        for client in self.renet.clients_id() {
+            let Ok(packets) = self.renet.get_packets_to_send(client) else { continue };
+            for packet in packets {
+                match self.netcode.generate_payload_packet(client, &packet) {
+                    Ok((to, datagram)) => send_to(&self.socket, datagram, to),
+                    Err(error) => {
+                        debug!(client, %error, "send");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends every connection.
+    pub(crate) fn close(&mut self) {
+        for client in self.netcode.clients_id() {
+            self.disconnect(client);
+        }
+    }
+}
+
+fn send_to(socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
+    // A full buffer or an unreachable peer is what the layers above are made for.
+    if let Err(error) = socket.send_to(datagram, to) {
+        debug!(%to, %error, "send");
+    }
+}
+
+fn handle(
+    result: ServerResult<'_, '_>,
+    socket: &UdpSocket,
+    renet: &mut RenetServer,
+    flows: &mut BTreeMap<ClientId, Flow>,
+) {
+    match result {
+        ServerResult::None => {}
+        ServerResult::PacketToSend { addr, payload } => send_to(socket, payload, addr),
+        ServerResult::Payload { client_id, payload } => {
+            let flow = flows.entry(client_id).or_default();
+            flow.in_poll += 1;
+            if flow.in_poll > MOST_PAYLOADS {
+                flow.excess += 1;
+            } else if payload.first().is_none_or(|kind| SLICES.contains(kind)) {
+                flow.excess = u32::MAX;
+            } else if renet.process_packet_from(payload, client_id).is_err() {
+                debug!(client_id, "a payload of no connection");
+            }
+        }
+        ServerResult::ClientConnected { client_id, addr, payload, .. } => {
+            debug!(client_id, %addr, "connected");
+            renet.add_connection(client_id);
+            send_to(socket, payload, addr);
+        }
+        ServerResult::ClientDisconnected { client_id, addr, payload } => {
+            debug!(client_id, %addr, "disconnected");
+            renet.remove_connection(client_id);
+            flows.remove(&client_id);
+            if let Some(payload) = payload {
+                send_to(socket, payload, addr);
+            }
+        }
+    }
+}
