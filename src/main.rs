@@ -1,2 +1,60 @@
-//! The `keel` binary.
-fn main() {}
+//! The `keel` binary: the dedicated server, and what goes with it on a terminal.
+
+mod balance;
+mod fly;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A headless, server-authoritative space-combat server. Without a command it serves.
+#[derive(Parser)]
+#[command(name = "keel", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: serve::Args,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the dedicated server (the default)
+    Serve(serve::Args),
+    /// Fly a ship from this terminal, or by a script
+    Fly(fly::Args),
+    /// Look at a balance file
+    #[command(subcommand)]
+    Balance(balance::Command),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.exit_code() == 0 => error.exit(),
+        Err(error) => return fail(&usage(&error)),
+    };
+    let result = match cli.command {
+        None => serve::run(&cli.serve),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Fly(args)) => fly::run(&args),
+        Some(Command::Balance(command)) => balance::run(&command),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}
+
+fn fail(reason: &str) -> ExitCode {
+    eprintln!("keel: {reason}");
+    ExitCode::FAILURE
+}
+
+/// What is wrong with a command line, in its one line of clap's several.
+fn usage(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    format!("{} (see keel --help)", line.trim_start_matches("error: "))
+}

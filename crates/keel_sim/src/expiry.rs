@@ -6,7 +6,7 @@ use bevy_ecs::prelude::*;
 use crate::lock::{Departures, Gun, break_locks};
 use crate::movement::{Helm, Leg};
 use crate::notes::{Note, Noted};
-use crate::ops::Shipless;
+use crate::pilots::Shipless;
 use crate::pools::Downed;
 use crate::schedule::{Now, SimSet};
 use crate::world::{

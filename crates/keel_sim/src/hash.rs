@@ -8,7 +8,7 @@ use keel_rules::Moment;
 
 use crate::lock::Gun;
 use crate::movement::{Helm, Leg};
-use crate::ops::Shipless;
+use crate::pilots::Shipless;
 use crate::record::CombatLog;
 use crate::schedule::Now;
 use crate::squads::Squad;

@@ -17,6 +17,7 @@ mod movement;
 mod notes;
 mod ops;
 mod orders;
+mod pilots;
 mod pools;
 mod record;
 mod roll;
@@ -67,6 +68,7 @@ impl Plugin for SimPlugin {
         app.add_plugins((
             schedule::SchedulePlugin { threads: self.threads },
             world::WorldPlugin { balance: Arc::clone(&self.balance), layer: self.layer, seed: self.seed },
+            pilots::PilotsPlugin,
             ops::OpsPlugin,
             movement::MovementPlugin,
             lock::LockPlugin,

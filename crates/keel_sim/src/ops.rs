@@ -1,34 +1,27 @@
-//! Orders are applied and answered: [`SimSet::Ops`]. An op that is refused has changed nothing.
+//! Orders are applied and answered: [`OpsSet::Orders`]. An op that is refused has changed nothing.
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
-use bevy_log::warn;
 use keel_map::Hex;
 use keel_rules::fire::{Owner, may_fire};
-use keel_rules::{Fit, Moment};
 
 use crate::ids::{PilotId, ShipId};
 use crate::lock::{Gun, LockStarted, Target};
 use crate::movement::{Helm, Leg};
 use crate::notes::{Note, Noted};
 use crate::orders::{Done, Op, Order, Orders, Refusal};
-use crate::schedule::{Now, SimSet};
-use crate::world::{
-    Arrival, Awake, Card, Fleet, InFleet, InSector, Map, PilotIndex, Sector, Ship, ShipIndex, ShipSpec, Tuning,
-    spawn_pilot, spawn_ship,
-};
+use crate::schedule::{Now, OpsSet};
+use crate::world::{Arrival, Awake, Card, Fleet, InFleet, InSector, Map, PilotIndex, Sector, Ship, ShipIndex};
 
 pub(crate) struct OpsPlugin;
 
 impl Plugin for OpsPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Orders>()
-            .init_resource::<Shipless>()
             .add_message::<Answered>()
             .add_message::<Noted>()
-            .add_systems(FixedUpdate, (join_pilots, apply_orders).chain().in_set(SimSet::Ops))
-            .add_systems(FixedUpdate, replace_ships.in_set(SimSet::World));
+            .add_systems(FixedUpdate, apply_orders.in_set(OpsSet::Orders));
     }
 }
 
@@ -41,59 +34,6 @@ pub struct Answered {
     pub seq: u32,
     /// What it does, or why it does not.
     pub result: Result<Done, Refusal>,
-}
-
-/// Pilots whose last ship was lost, and when each gets the next one; soonest first.
-#[derive(Resource, Debug, Default)]
-pub(crate) struct Shipless(std::collections::VecDeque<(Moment, PilotId)>);
-
-impl Shipless {
-    /// Waits are all of one length, so the order of losses is the order of their ends.
-    pub(crate) fn wait(&mut self, until: Moment, pilot: PilotId) {
-        self.0.push_back((until, pilot));
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(Moment, PilotId)> {
-        self.0.iter()
-    }
-}
-
-fn join_pilots(world: &mut World) {
-    if world.resource::<Orders>().joins.is_empty() {
-        return;
-    }
-    let mut joins = std::mem::take(&mut world.resource_mut::<Orders>().joins);
-    joins.sort_by_key(|(pilot, _)| *pilot);
-    for (pilot, name) in joins {
-        if !world.resource::<PilotIndex>().0.contains_key(&pilot) {
-            spawn_pilot(world, pilot, &name);
-            give_starter(world, pilot, Arrival::default());
-        }
-    }
-}
-
-fn replace_ships(world: &mut World) {
-    let now = world.resource::<Now>().moment();
-    while let Some(&(due, pilot)) = world.resource::<Shipless>().0.front()
-        && due <= now
-    {
-        world.resource_mut::<Shipless>().0.pop_front();
-        // The flag of an arrival, so that a loss at the centre is not followed by the next at once.
-        let grace = world.resource::<Tuning>().balance.moving.grace_s;
-        give_starter(world, pilot, Arrival { ends: now + grace.into(), ends_early: true });
-        world.write_message(Noted { pilot, note: Note::NewShip });
-    }
-}
-
-fn give_starter(world: &mut World, pilot: PilotId, arrival: Arrival) {
-    let Some(&fleet) = world.resource::<PilotIndex>().0.get(&pilot) else { return };
-    let balance = world.resource::<Tuning>().balance.clone();
-    let Ok(sector) = world.query::<&Map>().single(world).map(Map::centre) else { return };
-    let faction = balance.starter.faction;
-    let spec = ShipSpec { owner: Owner::Pilot(pilot.0), fleet, faction, fit: Fit::starter(&balance), sector, arrival };
-    if let Err(error) = spawn_ship(world, spec) {
-        warn!("the balance's starter ship cannot be made: {error}");
-    }
 }
 
 fn apply_orders(mut orders: ResMut<Orders>, mut bridge: Bridge, mut answers: MessageWriter<Answered>) {

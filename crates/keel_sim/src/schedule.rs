@@ -35,6 +35,24 @@ pub enum SimSet {
     Replicate,
 }
 
+/// What [`SimSet::Ops`] does, in order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum OpsSet {
+    /// Pilots who came are in the world.
+    Joins,
+    /// Their orders, and those of the minds, are applied.
+    Orders,
+}
+
+/// What [`SimSet::World`] does, in order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum WorldSet {
+    /// Squads that are due are in the world.
+    Squads,
+    /// Pilots who wait for a ship have it when they are due.
+    Ships,
+}
+
 /// The step that runs, from 1.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
@@ -67,6 +85,8 @@ impl Plugin for SchedulePlugin {
             FixedUpdate,
             (Ops, Movement, Lock, Cycle, Roll, Pools, Record, Clocks, Expiry, Minds, World, Replicate).chain(),
         );
+        app.configure_sets(FixedUpdate, (OpsSet::Joins, OpsSet::Orders).chain().in_set(Ops));
+        app.configure_sets(FixedUpdate, (WorldSet::Squads, WorldSet::Ships).chain().in_set(World));
         app.add_systems(FixedUpdate, begin_step.before(Ops));
         app.edit_schedule(FixedUpdate, |schedule| {
             // Two systems that touch the same data with no order between them would make a step's result depend on the

@@ -1,4 +1,4 @@
-//! NPC squads come into the world (rule 11): [`SimSet::World`].
+//! NPC squads come into the world (rule 11): [`WorldSet::Squads`].
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use keel_rules::{ClassId, Fit, FitError, Moment, Sheet};
 
 use crate::expiry::FleetLost;
 use crate::ids::SquadId;
-use crate::schedule::{Now, SimSet};
+use crate::schedule::{Now, WorldSet};
 use crate::stream::{Purpose, Stream};
 use crate::world::{Arrival, Map, Occupants, Sector, Ship, ShipSpec, Tuning, spawn_ship};
 
@@ -23,7 +23,7 @@ impl Plugin for SquadsPlugin {
         let tuning = app.world().resource::<Tuning>();
         let stream = Stream::new(tuning.seed, Purpose::Placing, 0);
         app.insert_resource(Roster { stream, last: 0, living: 0, filled: false, due: VecDeque::new() })
-            .add_systems(FixedUpdate, (count_losses, fill).chain().in_set(SimSet::World));
+            .add_systems(FixedUpdate, (count_losses, fill).chain().in_set(WorldSet::Squads));
     }
 }
 

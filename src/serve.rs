@@ -1,0 +1,74 @@
+//! `keel serve`: the dedicated server.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use bevy_app::{App, Plugin};
+use bevy_log::LogPlugin;
+use keel_balance::Balance;
+use keel_server::{Config, Server};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where to listen; port 0 lets the system choose one
+    #[arg(long, default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
+    bind: SocketAddr,
+    /// Listen beyond this machine although traffic is not encrypted and names are not proven
+    #[arg(long)]
+    unsecured: bool,
+    /// The balance file
+    #[arg(long, default_value = "balance.ron", value_name = "FILE")]
+    balance: PathBuf,
+    /// The layer to run, 1 to 6
+    #[arg(long, default_value_t = 1)]
+    layer: u8,
+    /// The number that every chance follows from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Pilots connected at once
+    #[arg(long, default_value_t = 256, value_name = "COUNT")]
+    max_clients: u16,
+    /// Threads that a step may use
+    #[arg(long, default_value_t = 1, value_name = "COUNT")]
+    threads: usize,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
+    // First of all, and whatever was inherited: a stop that comes during the start is a stop.
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The second of a kind does not wait for the loop.
+        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
+        flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
+    }
+    LogPlugin { filter: "info".to_owned(), ..LogPlugin::default() }.build(&mut App::new());
+
+    let balance = Arc::new(Balance::load(&args.balance)?);
+    let hash = balance.hash();
+    let server = Server::start(&Config {
+        bind: args.bind,
+        unsecured: args.unsecured,
+        balance,
+        layer: args.layer,
+        seed: args.seed,
+        max_clients: args.max_clients,
+        threads: args.threads,
+    })?;
+    let (address, layer) = (server.address(), args.layer);
+    say(&format!("Keel listens on {address}: Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
+    let report = server.run(&stop);
+    say(&format!("Stopped after {} steps.", report.steps));
+    Ok(())
+}
+
+/// Says something on the standard output. That nobody reads it any more is no reason to stop a server.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
