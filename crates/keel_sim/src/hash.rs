@@ -70,7 +70,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
         hash.moment(arrival.ends);
     }
     if let Some(rolls) = ship.get::<Rolls>() {
-        hash.word(rolls.0.fingerprint());
+        hash.word(rolls.fingerprint());
     }
     if let Some(squad) = ship.get::<crate::world::InFleet>().and_then(|fleet| world.get::<Squad>(fleet.0)) {
         hash.word(squad.id.0.into());

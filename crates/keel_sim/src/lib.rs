@@ -41,7 +41,7 @@ pub use schedule::{Now, SimSet};
 pub use squads::{Squad, check_fits, spawn_squad};
 pub use world::{
     Arrival, Awake, Battery, Card, Condition, Contact, Fleet, InFleet, InSector, Map, Occupants, Pilot, PilotIndex,
-    Quiet, Sector, Ship, ShipIndex, ShipSpec, Tuning, spawn_pilot, spawn_ship,
+    Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Tuning, spawn_pilot, spawn_ship,
 };
 
 use std::sync::Arc;

@@ -211,7 +211,15 @@ impl Arrival {
 
 /// A ship's own chances.
 #[derive(Component, Clone, Debug)]
-pub(crate) struct Rolls(pub(crate) Stream);
+pub struct Rolls(pub(crate) Stream);
+
+impl Rolls {
+    /// A number that changes with every draw, and with nothing else.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.0.fingerprint()
+    }
+}
 
 /// A ship that is not at rest. The phases visit no other, so whatever takes a ship out of rest inserts this: an order, a
 /// lock or a hit. [`crate::expiry`] takes it off again.

@@ -1,0 +1,97 @@
+//! Same seed, same balance, same ops: the same world, however it is run.
+
+use std::time::Duration;
+
+use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
+use bevy_time::TimeUpdateStrategy;
+use keel_balance::Faction;
+use keel_map::Hex;
+use keel_sim::{Op, Order, Orders, PilotId};
+use keel_testkit::{Game, Setup};
+
+/// A world of squads that three pilots fly about and fight in; its hash every ten steps.
+fn flown(seed: u64, threads: usize) -> Vec<u64> {
+    let mut game = Game::new(Setup { seed, threads, squads: true, layer: 2, ..Setup::default() });
+    game.step(15);
+    let fit = game.common(4, Faction::Human);
+    let pilots = [0; 3].map(|_| game.pilot_in(fit));
+    let mut hashes = Vec::new();
+    for round in 0..120u32 {
+        for (n, &(pilot, ship)) in (0u32..).zip(&pilots) {
+            if !game.lives(ship) {
+                continue;
+            }
+            let here = game.hex(ship);
+            let near = game.ships().into_iter().find(|other| other.pilot().is_none() && game.hex(other.id) == here);
+            match near {
+                Some(target) if (round + n) % 29 != 0 => game.order(pilot, Op::Attack { ship, target: target.id }),
+                _ => {
+                    let side = keel_map::Direction::ALL[((round / 3 + n * 2) % 6) as usize];
+                    game.order(pilot, Op::Move { ship, to: here.neighbour(side) })
+                }
+            };
+        }
+        game.step(10);
+        hashes.push(game.hash());
+    }
+    assert!(game.shots().len() > 50, "{} shots", game.shots().len());
+    hashes
+}
+
+#[test]
+fn rule_1_3_same_seed_same_hash_at_every_step_and_another_seed_another() {
+    let first = flown(11, 1);
+    assert_eq!(first, flown(11, 1));
+    assert_ne!(first.last(), flown(12, 1).last());
+}
+
+#[test]
+fn rule_1_3_one_and_two_threads_give_the_same_world() {
+    // The pool is the process's own, made on first use; the machine's core count is not to decide what is tested.
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(2).build());
+    assert_eq!(flown(11, 1), flown(11, 2));
+}
+
+#[test]
+fn ops_apply_exactly_once_however_often_a_frame_comes() {
+    for frame_ms in [1, 7, 20, 50, 200] {
+        let mut game = Game::default();
+        let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
+        let frame = Duration::from_millis(frame_ms);
+        game.app.insert_resource(TimeUpdateStrategy::ManualDuration(frame));
+        let mut seq = 0;
+        for n in 0..(2000 / frame_ms) {
+            if n % 3 == 0 {
+                seq += 1;
+                let order = Order { pilot, seq, op: Op::Hold { ship } };
+                game.app.world_mut().resource_mut::<Orders>().push(order);
+            }
+            game.app.update();
+        }
+        // A frame in which no step falls leaves its ops waiting for the next.
+        for _ in 0..=(100 / frame_ms) {
+            game.app.update();
+        }
+        let answered: Vec<u32> = game.answers().iter().map(|answer| answer.seq).collect();
+        assert_eq!(answered, (1..=seq).collect::<Vec<_>>(), "frames of {frame_ms} ms");
+    }
+}
+
+#[test]
+fn what_sleeps_costs_no_visit_and_wakes_when_it_is_ordered_or_hit() {
+    let mut game = Game::default();
+    let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
+    let drone = game.drone(game.common(4, Faction::Raider));
+    let awake = |game: &Game, ship| game.app.world().get::<keel_sim::Awake>(game.entity(ship)).is_some();
+    game.step(2);
+    assert!(!awake(&game, ship) && !awake(&game, drone));
+    game.op(pilot, Op::Attack { ship, target: drone }).unwrap();
+    assert!(awake(&game, ship));
+    game.step(30);
+    game.op(pilot, Op::Hold { ship }).unwrap();
+    game.step(400);
+    assert!(!awake(&game, ship) && !awake(&game, drone), "rest comes back when the last clock has run out");
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    assert!(awake(&game, ship));
+    assert_eq!(PilotId(1), pilot);
+}

@@ -1,0 +1,157 @@
+//! NPC squads: where they stand, when they engage and when they are back.
+
+use keel_balance::{Balance, Faction};
+use keel_map::Hex;
+use keel_rules::Moment;
+use keel_sim::{Arrival, Condition, Gun, Op, Orders, PilotId, Ship};
+use keel_testkit::{Game, Setup, shipped_balance};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn filled(layer: u8, seed: u64) -> Game {
+    let mut game = Game::new(Setup { layer, seed, squads: true, ..Setup::default() });
+    game.step(20);
+    game
+}
+
+fn npcs(game: &Game) -> Vec<Ship> {
+    game.ships().into_iter().filter(|ship| ship.pilot().is_none()).collect()
+}
+
+#[test]
+fn rule_11_a_layer_holds_a_squad_for_each_5_sectors_and_the_sectors_cap_wins() {
+    let balance = shipped_balance();
+    for layer in 1..=6u8 {
+        let game = filled(layer, u64::from(layer));
+        let rules = &balance.layers[usize::from(layer) - 1];
+        let mut sectors: BTreeMap<Hex, usize> = BTreeMap::new();
+        for ship in npcs(&game) {
+            *sectors.entry(game.hex(ship.id)).or_default() += 1;
+            assert!(rules.npcs.factions.contains(&ship.faction));
+        }
+        // 217 sectors: 43 squads, some of them cut short where two share a sector.
+        let total: usize = sectors.values().sum();
+        assert!(total <= 43 * usize::from(rules.squad) && total > 30 * usize::from(rules.squad), "{total}");
+        assert!(sectors.values().all(|&count| count <= usize::from(rules.sector_cap)), "{sectors:?}");
+        assert!(!sectors.contains_key(&Hex::CENTRE));
+    }
+}
+
+#[test]
+fn rule_11_the_map_is_filled_four_squads_a_step() {
+    let mut game = Game::new(Setup { layer: 1, squads: true, ..Setup::default() });
+    for step in 1..=3 {
+        game.step(1);
+        assert!(npcs(&game).len() <= 8 * step && npcs(&game).len() > 4 * step);
+    }
+}
+
+#[test]
+fn rule_4_a_squad_that_is_attacked_locks_within_half_a_second_and_not_always_at_once() {
+    let mut delays = std::collections::BTreeSet::new();
+    for seed in 0..60 {
+        let mut game = Game::new(Setup { seed, ..Setup::default() });
+        let (pilot, ship) = game.pilot_in(game.common(4, Faction::Human));
+        let squad = game.squad(&[game.common(0, Faction::Raider); 3], Hex::CENTRE);
+        // They share the sector from the start and nobody has moved: nothing happens.
+        game.step(40);
+        assert!(squad.iter().all(|&npc| game.get::<Gun>(npc).target.is_none()));
+        game.op(pilot, Op::Attack { ship, target: squad[1] }).unwrap();
+        let ordered = game.now();
+        while game.get::<Gun>(squad[0]).target.is_none() {
+            game.step(1);
+        }
+        assert!(squad.iter().all(|&npc| game.get::<Gun>(npc).target.is_some_and(|target| target.id == ship)));
+        delays.insert(game.now() - ordered);
+    }
+    assert!(delays.iter().all(|delay| (1..=10).contains(delay)), "{delays:?}");
+    assert!(delays.len() >= 8, "{delays:?}");
+}
+
+#[test]
+fn rule_4_a_squad_that_meets_an_enemy_engages_and_stands_down_when_it_leaves() {
+    let mut game = Game::default();
+    let pilot = game.pilot();
+    let ship = game.ship_at(pilot, game.common(4, Faction::Human), Hex::new(1, 0));
+    let npc = game.squad(&[game.common(0, Faction::Raider)], Hex::CENTRE)[0];
+    game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
+    game.step(42);
+    assert_eq!(game.get::<Gun>(npc).target, None);
+    game.step(12);
+    assert_eq!(game.get::<Gun>(npc).target.map(|target| target.id), Some(ship));
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    game.step(60);
+    assert_eq!(game.get::<Gun>(npc).target, None);
+}
+
+#[test]
+fn rule_9_squads_skip_a_ship_that_is_arriving_until_its_flag_ends() {
+    let mut game = Game::default();
+    let pilot = game.pilot();
+    let ship = game.ship_at(pilot, game.common(4, Faction::Human), Hex::new(1, 0));
+    let npc = game.squad(&[game.common(0, Faction::Raider)], Hex::CENTRE)[0];
+    game.set(ship, Arrival { ends: Moment::of_step(200), ends_early: false });
+    game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
+    game.step(198);
+    assert_eq!(game.get::<Gun>(npc).target, None);
+    game.step(13);
+    assert_eq!(game.get::<Gun>(npc).target.map(|target| target.id), Some(ship));
+}
+
+#[test]
+fn rule_11_a_lost_squad_is_back_after_120_s() {
+    let mut game = filled(1, 3);
+    let before = npcs(&game).len();
+    let victim = npcs(&game)[0];
+    let hex = game.hex(victim.id);
+    let squad: Vec<_> = npcs(&game).into_iter().filter(|ship| game.hex(ship.id) == hex).collect();
+    let pilot = game.pilot();
+    let ship = game.ship_at(pilot, game.common(4, Faction::Raider), hex);
+    for npc in &squad {
+        game.set(npc.id, Condition(keel_rules::Pools { shield: 0.0, hull: 1.0 }));
+    }
+    while let Some(next) = squad.iter().find(|npc| game.lives(npc.id)) {
+        let _ = game.op(pilot, Op::Attack { ship, target: next.id });
+        game.step(20);
+    }
+    let lost = game.log(pilot).iter().rfind(|(_, line)| line.ends_with("destroyed.")).unwrap().0;
+    game.step(lost + 2399 - game.now());
+    assert_eq!(npcs(&game).len(), before - squad.len());
+    game.step(1);
+    assert!(npcs(&game).len() > before - squad.len());
+}
+
+#[test]
+fn rule_10_a_new_pilot_starts_human_in_a_patrol_at_the_centre() {
+    let mut game = Game::default();
+    game.app.world_mut().resource_mut::<Orders>().join(PilotId(5), "ann");
+    game.step(1);
+    let [ship] = game.ships()[..] else { panic!("one ship") };
+    assert_eq!((ship.pilot(), ship.faction, ship.fit.class.0), (Some(PilotId(5)), Faction::Human, 0));
+    assert_eq!(game.hex(ship.id), Hex::CENTRE);
+    // Coming again finds the ship as it is.
+    game.app.world_mut().resource_mut::<Orders>().join(PilotId(5), "ann");
+    game.step(1);
+    assert_eq!(game.ships().len(), 1);
+}
+
+#[test]
+fn a_starter_wins_against_a_layer_1_squad_of_every_faction() {
+    for faction in [Faction::Raider, Faction::Sentry, Faction::Breaker] {
+        for seed in 0..5 {
+            let balance: Arc<Balance> = Arc::new(shipped_balance());
+            let mut game = Game::new(Setup { balance: Arc::clone(&balance), layer: 1, seed, ..Setup::default() });
+            let pilot = game.pilot();
+            let ship = game.ship_at(pilot, keel_rules::Fit::starter(&balance), Hex::new(2, 0));
+            let fit = keel_rules::Fit::npc(&balance, &balance.layers[0], keel_rules::ClassId(0), faction);
+            let squad = game.squad(&[fit; 2], Hex::new(2, 0));
+            for _ in 0..100 {
+                let Some(&next) = squad.iter().find(|&&npc| game.lives(npc)) else { break };
+                let _ = game.op(pilot, Op::Attack { ship, target: next });
+                game.step(20);
+            }
+            assert!(squad.iter().all(|&npc| !game.lives(npc)), "{faction:?}, seed {seed}");
+            assert_eq!(game.hex(ship), Hex::new(2, 0), "{faction:?}, seed {seed}: towed");
+        }
+    }
+}
