@@ -1,7 +1,7 @@
 //! What one value must be to another. Each check names the value to change, at its place in the file.
 
 use crate::load::Record;
-use crate::schema::{Balance, Class, Table};
+use crate::schema::{Balance, Class, DamageType, Table};
 
 /// The five printed classes. More may follow as rows.
 const PRINTED_CLASSES: [&str; 5] = ["Patrol", "Frigate", "Destroyer", "Cruiser", "Carrier"];
@@ -33,8 +33,15 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     if !(1..=32).contains(&balance.map.radius) {
         record.fault_at("map.radius", format!("expected a radius from 1 to 32, found {}", balance.map.radius));
     }
-    if balance.edge.plasma_beats == balance.edge.impact_beats || balance.edge.impact_beats == balance.edge.phase_beats {
-        record.fault_at("edge.impact_beats", "expected each type to be beaten by one other");
+    let edge = &balance.edge;
+    for (name, damage, beaten) in [
+        ("plasma_beats", DamageType::Plasma, edge.plasma_beats),
+        ("impact_beats", DamageType::Impact, edge.impact_beats),
+        ("phase_beats", DamageType::Phase, edge.phase_beats),
+    ] {
+        if damage == beaten {
+            record.fault_at(&format!("edge.{name}"), format!("expected another type, found {beaten:?} itself"));
+        }
     }
 }
 

@@ -50,6 +50,7 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
     one_fault("size_step: 5,", "size_step: 5, size_step: 5,", "roll.size_step", "a second time");
     one_fault("size_step: 5,", "size_step: 5, luck: 5,", "roll.luck", "not known here; expected one of hit, size_step");
     one_fault("size_step: 5, ", "", "roll.size_step", "is missing; expected points from -100 to 100");
+    one_fault("impact_beats: Phase", "impact_beats: Impact", "edge.impact_beats", "expected another type");
     one_fault("damage: Impact", "damage: Laser", "factions.raider.damage", "one of Thirds, Plasma, Impact, Phase");
     one_fault("hull_loss: false", "hull_loss: 0", "layers[0].hull_loss", "true or false, found 0");
     one_fault("combat_log: 200", "combat_log: 70000", "combat_log", "a whole number from 0 to 65535");

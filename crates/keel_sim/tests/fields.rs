@@ -1,0 +1,144 @@
+//! No number is read by nothing: each value of the shipped balance is changed alone, and a card or the live world must show it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keel_balance::{Balance, Faction, Grade};
+use keel_rules::{ClassId, Fit, GunFit, Line, Piece, Pools, Sheet, Variant};
+use keel_sim::{Battery, Condition, Op, Orders, PilotId};
+use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
+
+const FACTIONS: [Faction; 4] = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
+
+/// The cards of fits that together use every piece there is.
+fn cards(balance: &Balance) -> String {
+    let mut cards = String::new();
+    let mut print = |fit: &Fit| cards += &format!("{:?}\n", Sheet::new(balance, fit));
+    for class in (0..balance.classes.len() as u8).map(ClassId) {
+        for faction in FACTIONS {
+            let plain = Fit::common(balance, class, faction);
+            print(&Fit { brace: Some(faction), jam: Some(faction), ..plain });
+            print(&Fit { grapple: true, mender: true, ..Fit::bare(class) });
+            print(&Fit { aura: true, ..Fit::bare(class) });
+            for line in [Line::Anchor, Line::Screen] {
+                print(&Fit { line, ..plain });
+            }
+            for variant in [Variant::Fast, Variant::Slow] {
+                print(&Fit { guns: [Some(GunFit { piece: Piece::common(faction), variant }), None], ..plain });
+            }
+            for grade in [Grade::Rare, Grade::Legendary, Grade::Ultimate] {
+                let piece = Piece { grade, quality: 0.5, rank: 3, durability: 0.5, ..Piece::common(faction) };
+                print(&Fit { armor: Some(piece), ..Fit::armed(balance, class, piece) });
+            }
+        }
+    }
+    for layer in &balance.layers {
+        print(&Fit::npc(balance, layer, ClassId(2), Faction::Raider));
+    }
+    print(&Fit::starter(balance));
+    cards
+}
+
+/// What a world of that layer tells over 130 s of fights, losses and arrivals.
+fn told(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
+    let mut game = Game::new(Setup { balance: Arc::clone(balance), layer, squads: true, ..Setup::default() });
+    let mut told = Vec::new();
+    for _ in 0..14 {
+        game.step(1);
+        told.push(format!("{:x}", game.hash()));
+    }
+    told.push(format!("{:?}", game.ships()));
+    game.app.world_mut().resource_mut::<Orders>().join(PilotId(900), "new");
+    let Some(npc) = game.ships().into_iter().find(|ship| ship.pilot().is_none()) else { return told };
+    let hex = game.hex(npc.id);
+    let carrier = game.common(4, Faction::Raider);
+    // One pilot kills the squad of a sector; another is lost there.
+    let (hunter, prey) = (game.pilot(), game.pilot());
+    let doomed = game.ship_at(prey, Fit { shield: None, ..game.common(0, Faction::Human) }, hex);
+    let hunts = game.ship_at(hunter, carrier, hex);
+    game.set(hunts, Battery(1e6));
+    game.set(doomed, Condition(Pools { shield: 0.0, hull: 1.0 }));
+    game.order(prey, Op::Attack { ship: doomed, target: npc.id });
+    for _ in 0..12 {
+        game.step(10);
+        told.push(format!("{:x}", game.hash()));
+    }
+    // Two more try each other, at the centre.
+    let ((one, first), (_, second)) = (game.pilot_in(carrier), game.pilot_in(carrier));
+    told.push(format!("{:?}", game.op(one, Op::Attack { ship: first, target: second })));
+    for round in 0..100 {
+        let npcs = game.ships().into_iter().filter(|ship| ship.pilot().is_none() && game.hex(ship.id) == hex);
+        if let Some(next) = npcs.map(|ship| ship.id).next().filter(|_| round < 40) {
+            game.set(next, Condition(Pools { shield: 0.0, hull: 1.0 }));
+            let _ = game.op(hunter, Op::Attack { ship: hunts, target: next });
+        }
+        if round == 40 {
+            let target = game.squad(&[Fit { guns: [None; 2], ..carrier }], hex)[0];
+            game.set(target, Condition(Pools { shield: 0.0, hull: 1e9 }));
+            let _ = game.op(hunter, Op::Focus { ship: hunts, target });
+        }
+        game.step(28);
+        told.push(format!("{:x}", game.hash()));
+    }
+    told.push(format!("{:?}", game.ships()));
+    told
+}
+
+/// Other values to put in a value's place.
+fn others(value: &str) -> Vec<String> {
+    if let Ok(number) = value.parse::<f64>() {
+        let near = [
+            number * 0.5,
+            number + 1.0,
+            number * 2.0,
+            number - 1.0,
+            1.0 - number,
+            number + 0.1,
+            (number * 0.2).round(),
+        ];
+        return near.iter().filter(|&&other| other != number).map(ToString::to_string).collect();
+    }
+    let words: &[&str] = match value {
+        "true" => &["false"],
+        "false" => &["true"],
+        "Never" | "Consent" | "Open" => &["Never", "Consent", "Open"],
+        "Common" | "Rare" | "Legendary" | "Ultimate" => &["Common", "Rare", "Ultimate"],
+        "Human" | "Raider" | "Sentry" | "Breaker" => &["Human", "Raider", "Sentry", "Breaker"],
+        "Thirds" | "Plasma" | "Impact" | "Phase" => &["Plasma", "Impact", "Phase"],
+        name if name.starts_with('"') => &["\"Patrol\"", "\"Frigate\"", "\"Carrier\""],
+        other => panic!("no other value is known for {other}"),
+    };
+    words.iter().filter(|&&word| word != value).map(|&word| word.to_owned()).collect()
+}
+
+#[test]
+fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
+    let shipped = Arc::new(Balance::parse("balance.ron", SHIPPED_BALANCE).unwrap());
+    let leaves = Balance::leaves("balance.ron", SHIPPED_BALANCE).unwrap();
+    let (shipped_cards, mut shipped_told) = (cards(&shipped), BTreeMap::new());
+    for layer in 1..=6 {
+        shipped_told.insert(layer, told(&shipped, layer));
+    }
+    let mut unread = Vec::new();
+    for leaf in &leaves {
+        let value = &SHIPPED_BALANCE[leaf.span.clone()];
+        let changed = others(value).into_iter().filter_map(|other| {
+            let mut text = SHIPPED_BALANCE.to_owned();
+            text.replace_range(leaf.span.clone(), &other);
+            Balance::parse("changed.ron", &text).ok().map(Arc::new)
+        });
+        // A layer's own value shows on that layer; anything else on the first two.
+        let layers = match leaf.path.strip_prefix("layers[").and_then(|path| path[..1].parse::<u8>().ok()) {
+            Some(index) => index + 1..=index + 1,
+            None => 1..=2,
+        };
+        let shows = |balance: &Arc<Balance>| {
+            cards(balance) != shipped_cards || layers.clone().any(|layer| told(balance, layer) != shipped_told[&layer])
+        };
+        if !changed.into_iter().any(|balance| shows(&balance)) {
+            unread.push(format!("{} = {value}", leaf.path));
+        }
+    }
+    assert!(leaves.len() > 250, "{} values were found", leaves.len());
+    assert!(unread.is_empty(), "read by nothing: {unread:#?}");
+}
