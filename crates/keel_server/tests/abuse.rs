@@ -1,0 +1,244 @@
+//! What strangers and broken clients send: the server goes on, and nobody else notices.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use keel_client::{Client, ClientError, Command, Event, Hello};
+use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
+use keel_server::{Config, Report, Server};
+use renet::RenetClient;
+use renetcode::{ClientAuthentication, NetcodeClient};
+
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Report>>,
+}
+
+impl Running {
+    fn start() -> Self {
+        let (tell, told) = std::sync::mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        // An app stays on the thread that made it.
+        let thread = std::thread::spawn(move || {
+            let server = Server::start(&Config {
+                bind: "127.0.0.1:0".parse().unwrap(),
+                unsecured: false,
+                balance: Arc::new(keel_testkit::shipped_balance()),
+                layer: 1,
+                seed: 1,
+                max_clients: 16,
+                threads: 1,
+            })
+            .unwrap();
+            tell.send(server.address()).unwrap();
+            server.run(&flag)
+        });
+        Self { address: told.recv().unwrap(), stop, thread: Some(thread) }
+    }
+
+    fn end(mut self) -> Report {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().expect("the server did not panic")
+    }
+}
+
+/// A pilot who is in and has a ship.
+fn pilot(address: SocketAddr, name: &str) -> Client {
+    let mut client = Client::connect(address, Hello::new(name)).unwrap();
+    let start = Instant::now();
+    while client.replica().active().is_none() {
+        client.poll().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(10), "nobody lets {name} in");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    client
+}
+
+/// Steps that a pilot sees pass in a second.
+fn steps_in_a_second(client: &mut Client) -> u64 {
+    let (start, first) = (Instant::now(), client.replica().step());
+    while start.elapsed() < Duration::from_secs(1) {
+        client.poll().unwrap();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    client.replica().step() - first
+}
+
+/// A client of the transport alone, which says whatever it likes.
+struct Rogue {
+    socket: UdpSocket,
+    netcode: NetcodeClient,
+    renet: RenetClient,
+    last: Instant,
+}
+
+impl Rogue {
+    fn connect(address: SocketAddr, client_id: u64) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let authentication = ClientAuthentication::Unsecure {
+            protocol_id: NETCODE_ID,
+            client_id,
+            server_addr: address,
+            user_data: None,
+        };
+        let netcode = NetcodeClient::new(now, authentication).unwrap();
+        let mut rogue = Self { socket, netcode, renet: RenetClient::new(connection_config()), last: Instant::now() };
+        while !rogue.netcode.is_connected() {
+            rogue.turn();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        rogue.renet.set_connected();
+        rogue
+    }
+
+    /// One turn of the loop; whether the connection stands.
+    fn turn(&mut self) -> bool {
+        let passed = self.last.elapsed();
+        self.last += passed;
+        self.renet.update(passed);
+        let mut buffer = [0; 1400];
+        while let Ok((length, _)) = self.socket.recv_from(&mut buffer) {
+            if let Some(payload) = self.netcode.process_packet(&mut buffer[..length]) {
+                self.renet.process_packet(payload);
+            }
+        }
+        if let Some((packet, to)) = self.netcode.update(passed) {
+            let _ = self.socket.send_to(packet, to);
+        }
+        for packet in self.renet.get_packets_to_send() {
+            self.payload(&packet);
+        }
+        !self.netcode.is_disconnected()
+    }
+
+    fn payload(&mut self, payload: &[u8]) {
+        if let Ok((to, packet)) = self.netcode.generate_payload_packet(payload) {
+            let _ = self.socket.send_to(packet, to);
+        }
+    }
+
+    /// What the server says before it hangs up, if it hangs up.
+    fn last_words(&mut self) -> Option<String> {
+        let (start, mut words) = (Instant::now(), None);
+        while start.elapsed() < Duration::from_secs(8) {
+            let stands = self.turn();
+            while let Some(bytes) = self.renet.receive_message(CHANNEL_ORDERED) {
+                if let Ok(ToClient::Refused { reason }) = decode(&bytes) {
+                    words = Some(reason);
+                }
+            }
+            if !stands {
+                return Some(words.unwrap_or_default());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+}
+
+#[test]
+fn datagrams_of_strangers_are_no_matter() {
+    let server = Running::start();
+    let mut ann = pilot(server.address, "ann");
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut noise = 0x9e37_79b9_7f4a_7c15u64;
+    for length in (0..1400).cycle().take(20_000) {
+        let mut datagram = vec![0u8; length];
+        for byte in &mut datagram {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *byte = (noise >> 56) as u8;
+        }
+        let _ = socket.send_to(&datagram, server.address);
+    }
+    assert!(steps_in_a_second(&mut ann) >= 17);
+    server.end();
+}
+
+#[test]
+fn a_client_that_sends_slices_is_put_out_and_the_server_stands() {
+    let server = Running::start();
+    let mut ann = pilot(server.address, "ann");
+    // [kind, sequence, channel, message, slice index, slices, length, byte]: an index beyond the count.
+    for kind in [2, 3] {
+        let mut rogue = Rogue::connect(server.address, 70 + u64::from(kind));
+        rogue.payload(&[kind, 0, 0, 0, 9, 2, 1, 0]);
+        assert!(rogue.last_words().is_some(), "put out");
+    }
+    // Nonsense that renet refuses by itself.
+    let mut rogue = Rogue::connect(server.address, 80);
+    for payload in [&[0u8, 0, 0, 0xff, 0xff, 0][..], &[4, 0, 0xff, 0xff], &[9], &[1, 0, 7, 0, 1, 0, 0]] {
+        rogue.payload(payload);
+        rogue.turn();
+    }
+    assert!(steps_in_a_second(&mut ann) >= 17);
+    server.end();
+}
+
+#[test]
+fn a_client_whose_messages_make_no_sense_is_told_and_put_out() {
+    let server = Running::start();
+    let mut rogue = Rogue::connect(server.address, 7);
+    for byte in 0..20u8 {
+        rogue.renet.send_message(CHANNEL_LOSSY, vec![0xff - byte; 40]);
+    }
+    assert_eq!(rogue.last_words().as_deref(), Some("Your client sends what this server cannot read."));
+    let mut silent = Rogue::connect(server.address, 8);
+    assert_eq!(silent.last_words().as_deref(), Some(""), "one that never greets is put out");
+    server.end();
+}
+
+#[test]
+fn one_who_floods_orders_is_slowed_then_put_out_and_nobody_else_notices() {
+    let server = Running::start();
+    let (mut ann, mut spammer) = (pilot(server.address, "ann"), pilot(server.address, "bob"));
+    let ship = spammer.replica().active().unwrap().id;
+    let (start, mut slowed, mut out) = (Instant::now(), 0, None);
+    let before = ann.replica().step();
+    while out.is_none() && start.elapsed() < Duration::from_secs(20) {
+        for _ in 0..20 {
+            spammer.send(Command::Hold { ship });
+        }
+        match spammer.poll() {
+            Ok(events) => {
+                let is_slowed = |event: &&Event| matches!(event, Event::Answer(answer) if answer.text.starts_with("Too many orders at once."));
+                slowed += events.iter().filter(is_slowed).count();
+            }
+            Err(error) => out = Some(error),
+        }
+        ann.poll().unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(slowed > 50, "{slowed}");
+    assert!(matches!(&out, Some(ClientError::Refused(reason)) if reason == "You send too many orders."), "{out:?}");
+    let expected = (start.elapsed().as_secs_f64() * 20.0) as u64;
+    assert!(ann.replica().step() - before + 4 >= expected * 9 / 10);
+    server.end();
+}
+
+#[test]
+fn a_client_that_vanishes_and_comes_back_finds_its_ship_as_it_was() {
+    let server = Running::start();
+    let mut ann = pilot(server.address, "ann");
+    let ship = ann.replica().active().unwrap().id;
+    ann.send(Command::Move { ship, col: 2, row: 0 });
+    let start = Instant::now();
+    while ann.replica().active().unwrap().col == 0 {
+        ann.poll().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // No goodbye: the process is gone.
+    std::mem::forget(ann);
+    let again = pilot(server.address, "ann");
+    let back = again.replica().active().unwrap();
+    assert_eq!(back.id, ship);
+    assert!(back.col >= 1);
+    server.end();
+}
