@@ -1,6 +1,6 @@
 //! `keel serve`: the dedicated server.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use bevy_app::{App, Plugin};
-use bevy_log::LogPlugin;
+use bevy_log::{BoxedFmtLayer, LogPlugin, tracing_subscriber};
 use keel_balance::Balance;
 use keel_server::{Config, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -47,7 +47,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
         flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
     }
-    LogPlugin { filter: "info".to_owned(), ..LogPlugin::default() }.build(&mut App::new());
+    let log = LogPlugin { filter: "info".to_owned(), fmt_layer: to_stderr, ..LogPlugin::default() };
+    log.build(&mut App::new());
 
     let balance = Arc::new(Balance::load(&args.balance)?);
     let hash = balance.hash();
@@ -65,6 +66,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let report = server.run(&stop);
     say(&format!("Stopped after {} steps.", report.steps));
     Ok(())
+}
+
+/// The log goes to the standard error, with colours only where a person looks at it.
+fn to_stderr(_: &mut App) -> Option<BoxedFmtLayer> {
+    let colours = std::io::stderr().is_terminal();
+    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr)))
 }
 
 /// Says something on the standard output. That nobody reads it any more is no reason to stop a server.

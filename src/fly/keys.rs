@@ -92,13 +92,11 @@ fn direction(code: KeyCode, from: Option<Hex>) -> Option<Direction> {
         KeyCode::Left => Direction::West,
         KeyCode::Right => Direction::East,
         KeyCode::Up if odd => Direction::NorthWest,
-        KeyCode::Up => Direction::NorthEast,
         KeyCode::Down if odd => Direction::SouthWest,
-        KeyCode::Down => Direction::SouthEast,
+        KeyCode::Up | KeyCode::Char('u') => Direction::NorthEast,
+        KeyCode::Down | KeyCode::Char('n') => Direction::SouthEast,
         KeyCode::Char('y') => Direction::NorthWest,
-        KeyCode::Char('u') => Direction::NorthEast,
         KeyCode::Char('b') => Direction::SouthWest,
-        KeyCode::Char('n') => Direction::SouthEast,
         _ => return None,
     })
 }

@@ -283,3 +283,96 @@ fn bar<'a>(share: f32, width: usize, colour: Color) -> Span<'a> {
 fn seconds(moment: u64, now: u64) -> f64 {
     moment.saturating_sub(now) as f64 / 1e6
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+
+    use keel_balance::Balance;
+    use keel_client::{Client, Hello};
+    use keel_server::{Config, Server};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    /// What a screen of that size shows.
+    fn screen(pilot: &Pilot, view: &View, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, pilot, view)).unwrap();
+        let cells = terminal.backend().buffer().content.chunks(usize::from(width));
+        cells.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n").collect()
+    }
+
+    #[track_caller]
+    fn shows(screen: &str, parts: &[&str]) {
+        for part in parts {
+            assert!(screen.contains(part), "no `{part}` in\n{screen}");
+        }
+    }
+
+    #[test]
+    fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let server = std::thread::spawn(move || {
+            let balance = Balance::parse("balance.ron", include_str!("../../balance.ron")).unwrap();
+            let bind = "127.0.0.1:0".parse().unwrap();
+            let balance = Arc::new(balance);
+            let config = Config { bind, unsecured: false, balance, layer: 1, seed: 1, max_clients: 4, threads: 1 };
+            let server = Server::start(&config).unwrap();
+            tell.send(server.address()).unwrap();
+            server.run(&flag)
+        });
+        let mut pilot = Pilot::new(Client::connect(told.recv().unwrap(), Hello::new("ann")).unwrap());
+        let mut view = View::default();
+        let until = |pilot: &mut Pilot, view: &mut View, is_so: &dyn Fn(&Pilot) -> bool| {
+            let start = Instant::now();
+            while !is_so(pilot) {
+                pilot.poll().unwrap();
+                view.keep_up(pilot);
+                assert!(start.elapsed() < Duration::from_secs(20), "{}", screen(pilot, view, 120, 36));
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        until(&mut pilot, &mut view, &|pilot| !pilot.enemies().is_empty() && pilot.active().is_some());
+        let first = screen(&pilot, &view, 120, 36);
+        shows(
+            &first,
+            &["Layer 1 · sector 0 0", " @ ", "x2", "Contacts", "> ", "1 hop", "Lock       none", "Course     none"],
+        );
+        shows(&first, &["Shield     ██████████████ 90/90", "Hull       ██████████████ 360/360", "Tab: contact"]);
+
+        // Pick the squad's sector on the map, and go there.
+        let goal = pilot.enemies().first().map(|contact| place(contact)).unwrap();
+        view.cursor = Some(goal);
+        shows(&screen(&pilot, &view, 120, 36), &["[x2]", "Enter: go there"]);
+        view.cursor = None;
+        pilot.go_to(goal);
+        until(&mut pilot, &mut view, &|pilot| pilot.active().is_some_and(|ship| ship.leg != Leg::Still));
+        shows(&screen(&pilot, &view, 120, 36), &["Course     1 to go"]);
+        until(&mut pilot, &mut view, &|pilot| !pilot.enemies_here().is_empty());
+        pilot.attack(view.selected.unwrap());
+        until(&mut pilot, &mut view, &|pilot| {
+            let now = pilot.replica().now();
+            pilot.active().is_some_and(|ship| ship.target != 0 && ship.locked_at < now + 1_500_000)
+        });
+        let fight = screen(&pilot, &view, 120, 36);
+        shows(&fight, &["@2", "» ", "Locking. 2.00 s.", "Arrived at"]);
+        assert!(fight.lines().any(|line| line.contains("Lock       █") && line.contains("Patrol")), "{fight}");
+        view.card = true;
+        shows(
+            &screen(&pilot, &view, 120, 36),
+            &["Volley 90.0 · cycle 1.00 s", "Hit 100 % · crit 0 %, × 1.5", "lock 2.00 s"],
+        );
+        // No size of a terminal is too small to stand.
+        for (width, height) in [(1, 1), (10, 4), (40, 12), (80, 24), (300, 90)] {
+            screen(&pilot, &view, width, height);
+        }
+        stop.store(true, Ordering::Relaxed);
+        server.join().unwrap();
+    }
+}
