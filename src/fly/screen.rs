@@ -69,9 +69,9 @@ pub(crate) fn draw(frame: &mut Frame<'_>, pilot: &Pilot, view: &View) {
         None => draw_log(frame, log, pilot),
     }
     let help = if view.cursor.is_some() {
-        " arrows, y u b n: pick a sector · Enter: go there · Esc: back"
+        " arrows, yubn pick a sector · Enter go there · Esc back"
     } else {
-        " Tab: contact · a: attack · f: focus · h: hold · arrows, y u b n: hop · m: pick a sector · Esc: cancel · c: card · Ctrl-C: leave"
+        " Tab contact · a attack · f focus · h hold · arrows, yubn hop · m pick a sector · Esc cancel · c card · Ctrl-C leave"
     };
     frame.render_widget(Paragraph::new(help).style(Style::new().fg(DIM)), keys);
 }
@@ -180,8 +180,11 @@ fn draw_ship(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
         pool("Shield", ship.shield, full(|card| card.shield), SHIELD),
         pool("Hull", ship.hull, full(|card| card.hull), HULL),
         pool("Battery", ship.battery, full(|card| card.battery), BATTERY),
-        Line::default(),
-        lock_line(ship, card, replica, now),
+        Line::from(format!(
+            "Target     {}",
+            replica.contact(ship.target).map_or("none".to_owned(), |contact| replica.name(contact))
+        )),
+        lock_line(ship, card, now),
         cycle_line(ship, card, now),
         course_line(ship, now),
         Line::from(if ship.arrival > now {
@@ -193,16 +196,15 @@ fn draw_ship(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-fn lock_line<'a>(ship: &OwnShip, card: Option<&Card>, replica: &Replica, now: u64) -> Line<'a> {
+fn lock_line<'a>(ship: &OwnShip, card: Option<&Card>, now: u64) -> Line<'a> {
     if ship.target == 0 {
-        return Line::from(Span::styled("Lock       none", Style::new().fg(DIM)));
+        return Line::from(Span::styled("Target     none", "Lock       none", Style::new().fg(DIM)));
     }
     let left = seconds(ship.locked_at, now);
     let takes = card.map_or(1.0, |card| f64::from(card.lock) / 1e6).max(0.05);
     let done = (1.0 - left / takes).clamp(0.0, 1.0) as f32;
     let state = if left > 0.0 { format!(" {left:.2} s") } else { " locked".to_owned() };
-    let name = replica.contact(ship.target).map_or(String::new(), |contact| replica.name(contact));
-    Line::from(vec![Span::raw("Lock       "), bar(done, 10, GOLD), Span::raw(state), Span::raw(format!(" {name}"))])
+    Line::from(vec![Span::raw("Lock       "), bar(done, 10, GOLD), Span::raw(state)])
 }
 
 fn cycle_line<'a>(ship: &OwnShip, card: Option<&Card>, now: u64) -> Line<'a> {
@@ -303,7 +305,7 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| draw(frame, pilot, view)).unwrap();
         let cells = terminal.backend().buffer().content.chunks(usize::from(width));
-        cells.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n").collect()
+        cells.map(|row| row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>() + "\n").collect()
     }
 
     #[track_caller]
@@ -342,14 +344,24 @@ mod tests {
         let first = screen(&pilot, &view, 120, 36);
         shows(
             &first,
-            &["Layer 1 · sector 0 0", " @ ", "x2", "Contacts", "> ", "1 hop", "Lock       none", "Course     none"],
+            &[
+                "Layer 1 · sector 0 0",
+                " @ ",
+                "x2",
+                "Contacts",
+                "> ",
+                "1 hop",
+                "Target     none",
+                "Lock       none",
+                "Course     none",
+            ],
         );
-        shows(&first, &["Shield     ██████████████ 90/90", "Hull       ██████████████ 360/360", "Tab: contact"]);
+        shows(&first, &["Shield     ██████████████ 90/90", "Hull       ██████████████ 360/360", "Tab contact"]);
 
         // Pick the squad's sector on the map, and go there.
         let goal = pilot.enemies().first().map(|contact| place(contact)).unwrap();
         view.cursor = Some(goal);
-        shows(&screen(&pilot, &view, 120, 36), &["[x2]", "Enter: go there"]);
+        shows(&screen(&pilot, &view, 120, 36), &["[x2]", "Enter go there"]);
         view.cursor = None;
         pilot.go_to(goal);
         until(&mut pilot, &mut view, &|pilot| pilot.active().is_some_and(|ship| ship.leg != Leg::Still));
@@ -362,7 +374,7 @@ mod tests {
         });
         let fight = screen(&pilot, &view, 120, 36);
         shows(&fight, &["@2", "» ", "Locking. 2.00 s.", "Arrived at"]);
-        assert!(fight.lines().any(|line| line.contains("Lock       █") && line.contains("Patrol")), "{fight}");
+        shows(&fight, &["Target     Breaker Patrol", "Lock       ██"]);
         view.card = true;
         shows(
             &screen(&pilot, &view, 120, 36),
