@@ -198,7 +198,7 @@ fn draw_ship(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
 
 fn lock_line<'a>(ship: &OwnShip, card: Option<&Card>, now: u64) -> Line<'a> {
     if ship.target == 0 {
-        return Line::from(Span::styled("Target     none", "Lock       none", Style::new().fg(DIM)));
+        return Line::from(Span::styled("Lock       none", Style::new().fg(DIM)));
     }
     let left = seconds(ship.locked_at, now);
     let takes = card.map_or(1.0, |card| f64::from(card.lock) / 1e6).max(0.05);
