@@ -58,5 +58,12 @@ fn step(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, step);
+/// The step of a world in which nobody is there: every ship sleeps.
+fn idle(criterion: &mut Criterion) {
+    let mut game = Game::unheard(Setup { squads: true, layer: 6, ..Setup::default() });
+    game.step(100);
+    criterion.bench_function("step/idle", |bencher| bencher.iter(|| game.app.update()));
+}
+
+criterion_group!(benches, step, idle);
 criterion_main!(benches);
