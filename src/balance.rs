@@ -19,7 +19,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command) -> anyhow::Result<()> {
     let Command::Check { path } = command;
     let balance = Balance::load(path)?;
-    check_fits(&balance).map_err(|(what, error)| anyhow::anyhow!("{} makes no {what}: {error}", path.display()))?;
+    check_fits(&balance)?;
     println!("{} is sound. Its hash is {:016x}.", path.display(), balance.hash());
     Ok(())
 }

@@ -48,8 +48,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn resolve(server: &str) -> anyhow::Result<SocketAddr> {
-    let mut addresses =
-        server.to_socket_addrs().with_context(|| format!("{server} is no server's address, such as 127.0.0.1:7777"))?;
-    let Some(address) = addresses.next() else { bail!("{server} has no address") };
-    Ok(address)
+    let addresses: Vec<SocketAddr> = server
+        .to_socket_addrs()
+        .with_context(|| format!("{server} is no server's address, such as 127.0.0.1:7777"))?
+        .collect();
+    // A name may have both kinds; a server listens on the older one unless told otherwise.
+    let Some(address) = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first()) else {
+        bail!("{server} has no address")
+    };
+    Ok(*address)
 }

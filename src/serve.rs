@@ -35,8 +35,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     max_clients: u16,
     /// Threads that a step may use
-    #[arg(long, default_value_t = 1, value_name = "COUNT")]
-    threads: usize,
+    #[arg(long, default_value_t = 1, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: u16,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
         flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
     }
-    let log = LogPlugin { filter: "info".to_owned(), fmt_layer: to_stderr, ..LogPlugin::default() };
+    let log = LogPlugin { filter: FILTER.to_owned(), fmt_layer: to_stderr, ..LogPlugin::default() };
     log.build(&mut App::new());
 
     let balance = Arc::new(Balance::load(&args.balance)?);
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         layer: args.layer,
         seed: args.seed,
         max_clients: args.max_clients,
-        threads: args.threads,
+        threads: args.threads.into(),
     })?;
     let (address, layer) = (server.address(), args.layer);
     say(&format!("Keel listens on {address}: Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
@@ -67,6 +67,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     say(&format!("Stopped after {} steps.", report.steps));
     Ok(())
 }
+
+/// The transport's crates log what any stranger sends, line by line; what matters of it the server says itself.
+const FILTER: &str = "info,renet=off,renetcode=off";
 
 /// The log goes to the standard error, with colours only where a person looks at it.
 fn to_stderr(_: &mut App) -> Option<BoxedFmtLayer> {

@@ -188,7 +188,7 @@ fn bad_input_gets_one_clear_line() {
     refused(&mut serve_with(&write("\0\u{1}".to_owned())), "has 1 fault:");
     refused(
         &mut serve_with(&write(shipped.replace("power_grid: 80", "power_grid: 10"))),
-        "the balance makes no starter ship: The fit takes 80 power grid of 10.",
+        "the balance makes ships that cannot be:",
     );
     std::fs::write(nowhere.path().join("bytes.ron"), [0xff, 0xfe]).unwrap();
     refused(&mut serve_with(&nowhere.path().join("bytes.ron")), "cannot read the balance file");
@@ -224,6 +224,16 @@ fn a_client_of_another_version_or_with_a_bad_name_is_told_why() {
     );
     refused(&mut keel(&["fly", address, "--name", "two words"]), "A pilot's name is made of letters");
     refused(&mut keel(&["fly", address, "--name", ""]), "A pilot's name has 1 to 20 characters.");
+}
+
+#[test]
+fn a_full_server_says_so() {
+    let server = Server::start(&["--max-clients", "1"]);
+    let pilot = fly(&server, "ann", "wait 4\n");
+    std::thread::sleep(Duration::from_millis(1500));
+    refused(&mut keel(&["fly", &server.address, "--name", "bob"]), "is full");
+    let (_, errors, content) = end(pilot);
+    assert!(content, "{errors}");
 }
 
 #[test]

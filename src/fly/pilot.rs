@@ -1,6 +1,7 @@
 //! A pilot's side of the connection: what there is to see and do, for screen and script alike.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
 
 use keel_client::{Client, ClientError, Command, Contact, Event, Leg, OwnShip, Replica, STEP_MICROS};
 use keel_map::Hex;
@@ -10,6 +11,9 @@ use super::POLL;
 /// Lines of the log that are kept.
 const MOST_LINES: usize = 500;
 
+/// After so long the same course may be ordered again.
+const AGAIN: Duration = Duration::from_millis(300);
+
 pub(crate) struct Pilot {
     client: Client,
     /// The log, oldest first: the world's time in seconds, and the line.
@@ -18,11 +22,13 @@ pub(crate) struct Pilot {
     pub(crate) logged: usize,
     /// Sectors that the ship has been in.
     been: BTreeSet<Hex>,
+    /// The last sector that a course was ordered to.
+    gone: Option<(Hex, Instant)>,
 }
 
 impl Pilot {
     pub(crate) fn new(client: Client) -> Self {
-        Self { client, log: VecDeque::new(), logged: 0, been: BTreeSet::new() }
+        Self { client, log: VecDeque::new(), logged: 0, been: BTreeSet::new(), gone: None }
     }
 
     pub(crate) const fn replica(&self) -> &Replica {
@@ -113,6 +119,11 @@ impl Pilot {
     }
 
     pub(crate) fn go_to(&mut self, to: Hex) {
+        // A held key asks many times for what is under way already.
+        if self.gone.is_some_and(|(last, when)| last == to && when.elapsed() < AGAIN) {
+            return;
+        }
+        self.gone = Some((to, Instant::now()));
         self.order(|ship| Command::Move { ship, col: to.col, row: to.row });
     }
 

@@ -184,7 +184,7 @@ fn draw_ship(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
             "Target     {}",
             replica.contact(ship.target).map_or("none".to_owned(), |contact| replica.name(contact))
         )),
-        lock_line(ship, card, now),
+        lock_line(ship, now),
         cycle_line(ship, card, now),
         course_line(ship, now),
         Line::from(if ship.arrival > now {
@@ -196,12 +196,12 @@ fn draw_ship(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-fn lock_line<'a>(ship: &OwnShip, card: Option<&Card>, now: u64) -> Line<'a> {
+fn lock_line<'a>(ship: &OwnShip, now: u64) -> Line<'a> {
     if ship.target == 0 {
         return Line::from(Span::styled("Lock       none", Style::new().fg(DIM)));
     }
     let left = seconds(ship.locked_at, now);
-    let takes = card.map_or(1.0, |card| f64::from(card.lock) / 1e6).max(0.05);
+    let takes = (f64::from(ship.lock_takes) / 1e6).max(0.05);
     let done = (1.0 - left / takes).clamp(0.0, 1.0) as f32;
     let state = if left > 0.0 { format!(" {left:.2} s") } else { " locked".to_owned() };
     Line::from(vec![Span::raw("Lock       "), bar(done, 10, GOLD), Span::raw(state)])

@@ -38,11 +38,8 @@ impl Balance {
     /// With every fault found in it.
     pub fn parse(name: &str, text: &str) -> Result<Self, BalanceError> {
         let (balance, record) = load::read::<Self>(text).map_err(|fault| BalanceError::broken(name, vec![fault]))?;
-        let mut faults = record.faults();
-        if faults.is_empty() {
-            checks::check(&balance, &record);
-            faults = record.faults();
-        }
+        checks::check(&balance, &record);
+        let faults = record.faults();
         if faults.is_empty() { Ok(balance) } else { Err(BalanceError::broken(name, faults)) }
     }
 

@@ -62,10 +62,21 @@ impl<'a> Record<'a> {
         self.leaves.borrow().clone()
     }
 
-    /// Records a fault of the value at a path that was read.
+    /// Records a fault of the value at a path, unless it was not read or has one already: what stands in for a faulty
+    /// value is not to be blamed.
     pub(crate) fn fault_at(&self, path: &str, problem: impl Into<String>) {
-        let offset = self.places.borrow().get(path).copied().unwrap_or(0);
-        self.fault(offset, path, problem);
+        let place = self.places.borrow().get(path).copied();
+        if let (Some(offset), false) = (place, self.is_faulty(path)) {
+            self.fault(offset, path, problem);
+        }
+    }
+
+    /// Whether the value at a path, or what holds it, has a fault.
+    pub(crate) fn is_faulty(&self, path: &str) -> bool {
+        self.faults.borrow().iter().any(|fault| {
+            let rest = path.strip_prefix(&*fault.path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
     }
 
     fn fault(&self, offset: usize, path: &str, problem: impl Into<String>) {

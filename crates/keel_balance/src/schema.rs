@@ -12,6 +12,8 @@ pub struct Balance {
     pub baseline: Baseline,
     /// The hull of a ship with no armor fitted, as a factor of the hull baseline.
     pub bare_hull: Factor,
+    /// The hull that a ship keeps where ships are not destroyed.
+    pub kept_hull: Amount,
     /// The ship classes, smallest first.
     pub classes: Table<Class>,
     /// The hull lines.
@@ -86,6 +88,8 @@ pub struct Class {
     pub guns: u8,
     /// Power grid for modules.
     pub power_grid: Amount,
+    /// Slots for modules other than guns.
+    pub slots: u8,
 }
 
 /// The hull lines.

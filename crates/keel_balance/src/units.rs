@@ -13,16 +13,16 @@ pub(crate) struct Range {
 }
 
 macro_rules! ranged {
-    ($($(#[$doc:meta])* $name:ident($least:literal..=$most:literal, $words:literal);)*) => {
+    ($($(#[$doc:meta])* $name:ident: $number:ty = ($least:literal..=$most:literal, $words:literal);)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
-            pub struct $name(f32);
+            pub struct $name($number);
 
             impl $name {
                 /// The number itself.
                 #[must_use]
-                pub const fn get(self) -> f32 {
+                pub const fn get(self) -> $number {
                     self.0
                 }
             }
@@ -40,21 +40,21 @@ macro_rules! ranged {
 
 ranged! {
     /// A chance, 0 (never) to 1 (certain).
-    Chance(0.0..=1.0, "a chance from 0 to 1");
+    Chance: f32 = (0.0..=1.0, "a chance from 0 to 1");
     /// A share of a whole, 0 to 1.
-    Share(0.0..=1.0, "a share from 0 to 1");
+    Share: f32 = (0.0..=1.0, "a share from 0 to 1");
     /// A shift of a share, -1 to 1.
-    Shift(-1.0..=1.0, "a shift from -1 to 1");
+    Shift: f32 = (-1.0..=1.0, "a shift from -1 to 1");
     /// Percentage points, -100 to 100.
-    Points(-100.0..=100.0, "points from -100 to 100");
+    Points: f32 = (-100.0..=100.0, "points from -100 to 100");
     /// A factor, 0.01 to 100.
-    Factor(0.01..=100.0, "a factor from 0.01 to 100");
+    Factor: f32 = (0.01..=100.0, "a factor from 0.01 to 100");
     /// An amount, 0 to 1,000,000.
-    Amount(0.0..=1_000_000.0, "an amount from 0 to 1000000");
+    Amount: f32 = (0.0..=1_000_000.0, "an amount from 0 to 1000000");
     /// The size of a pool, or a rate that fills one: 1 to 1,000,000.
-    Pool(1.0..=1_000_000.0, "a pool from 1 to 1000000");
+    Pool: f32 = (1.0..=1_000_000.0, "a pool from 1 to 1000000");
     /// A time that has to pass, 0.05 s (one step) to 4,000 s.
-    Seconds(0.05..=4000.0, "seconds from 0.05 to 4000");
+    Seconds: f64 = (0.05..=4000.0, "seconds from 0.05 to 4000");
     /// A time that may be nothing, 0 to 4,000 s.
-    Delay(0.0..=4000.0, "seconds from 0 to 4000");
+    Delay: f64 = (0.0..=4000.0, "seconds from 0 to 4000");
 }

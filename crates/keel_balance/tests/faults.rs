@@ -86,6 +86,7 @@ fn all_faults_come_at_once_in_the_order_of_the_file() {
         ("damage: Phase", "damage: Sound"),
         ("resist_cap: 75,", ""),
         ("fire: Consent", "fire: Sometimes"),
+        ("classes: [\"Patrol\"]", "classes: [\"Tug\"]"),
         ("per_sectors: 5", "per_sector: 5"),
     ]);
     let paths: Vec<_> = found.iter().map(|fault| fault.split(": ").nth(1).unwrap()).collect();
@@ -95,6 +96,7 @@ fn all_faults_come_at_once_in_the_order_of_the_file() {
         "classes.Frigate.lock_s",
         "factions.human.gun.volley",
         "factions.sentry.damage",
+        "layers[0].npcs.classes[0]",
         "layers[1].fire",
         "squads.per_sectors",
         "squads.per_sector",
@@ -134,7 +136,7 @@ fn the_error_lists_every_fault_under_one_head() {
 
 #[test]
 fn a_sixth_class_is_a_row() {
-    let row = "\"Titan\": (move_s: 2, lock_s: 4.5, evasion: 0, hull: 6, shield: 6, volley: 1.2, guns: 2, power_grid: 180),\n    },\n\n    // Hull lines";
+    let row = "\"Titan\": (move_s: 2, lock_s: 4.5, evasion: 0, hull: 6, shield: 6, volley: 1.2, guns: 2, power_grid: 180, slots: 8),\n    },\n\n    // Hull lines";
     let text = SHIPPED.replacen("},\n\n    // Hull lines", row, 1);
     let balance = Balance::parse("b.ron", &text).unwrap();
     assert_eq!(balance.classes.position("Titan"), Some(5));

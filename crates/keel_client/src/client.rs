@@ -8,7 +8,7 @@ use keel_protocol::{
     Welcome, connection_config, decode, encode,
 };
 use renet::RenetClient;
-use renet_netcode::{ClientAuthentication, NetcodeClientTransport};
+use renet_netcode::{ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason};
 use thiserror::Error;
 
 use crate::replica::Replica;
@@ -51,6 +51,9 @@ pub enum ClientError {
     /// The transport does not start.
     #[error("cannot start a connection: {0}")]
     Start(String),
+    /// It has as many pilots as it can hold.
+    #[error("the Keel server at {0} is full")]
+    Full(SocketAddr),
     /// Nobody answers.
     #[error("no Keel server answers at {0}")]
     Unreachable(SocketAddr),
@@ -110,13 +113,24 @@ impl Client {
                 self.say(&ToServer::Hello(hello));
             }
         } else if self.hello.is_some() && (broken || self.started.elapsed() > PATIENCE) {
-            return Err(ClientError::Unreachable(self.server));
+            return Err(self.end());
         }
         if broken || (!self.renet.is_disconnected() && self.transport.send_packets(&mut self.renet).is_err()) {
             // Everything that arrived before the end is told first.
-            return if events.is_empty() { Err(ClientError::Lost(self.server)) } else { Ok(events) };
+            return if events.is_empty() { Err(self.end()) } else { Ok(events) };
         }
         Ok(events)
+    }
+
+    /// Why there is no connection.
+    fn end(&self) -> ClientError {
+        if self.hello.is_none() {
+            ClientError::Lost(self.server)
+        } else if self.transport.disconnect_reason() == Some(DisconnectReason::ConnectionDenied) {
+            ClientError::Full(self.server)
+        } else {
+            ClientError::Unreachable(self.server)
+        }
     }
 
     fn receive(&mut self) -> Vec<Event> {

@@ -73,6 +73,8 @@ pub struct OwnShip {
     pub target: u32,
     /// When the lock holds.
     pub locked_at: u64,
+    /// Microseconds that this lock takes from its start.
+    pub lock_takes: u32,
     /// When the gun may fire again.
     pub ready_at: u64,
     /// What it does of its course now.

@@ -23,6 +23,7 @@ fn a_message_survives_the_wire() {
         battery: 100.0,
         target: 2,
         locked_at: 1 << 40,
+        lock_takes: 2_000_000,
         ready_at: 0,
         leg: Leg::Window { ends: 5 },
         course: vec![(1, 0)],

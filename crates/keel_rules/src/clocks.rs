@@ -6,7 +6,12 @@ use crate::time::{Micros, STEP};
 #[must_use]
 pub fn refill(pool: f32, maximum: f32, per_step: f32) -> f32 {
     // A pool over its maximum (after a refit) is not cut by a refill.
-    if pool >= maximum { pool } else { (pool + per_step).min(maximum) }
+    if pool >= maximum {
+        return pool;
+    }
+    let filled = pool + per_step;
+    // Rounding must not cost a step: what is left over after a whole refill's sums is no part of the pool.
+    if filled >= maximum - per_step * 1e-3 { maximum } else { filled }
 }
 
 /// What a shield gains in a step when it fills over so long.

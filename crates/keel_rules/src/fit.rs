@@ -110,6 +110,14 @@ pub enum FitError {
         /// What the hull has.
         wells: u8,
     },
+    /// More modules than the class has slots.
+    #[error("That hull has {slots} module slots; the fit has {modules} modules.")]
+    TooManyModules {
+        /// What the fit has.
+        modules: u8,
+        /// What the hull has.
+        slots: u8,
+    },
     /// More power grid than the class has.
     #[error("The fit takes {used} power grid of {grid}.")]
     OverGrid {
@@ -167,6 +175,21 @@ impl Fit {
         let NpcFits { grade, durability, armor, shield, .. } = &layer.npcs;
         let piece = Piece { grade: *grade, durability: durability.get(), ..Piece::common(faction) };
         Self { armor: armor.then_some(piece), shield: shield.then_some(piece), ..Self::armed(balance, class, piece) }
+    }
+
+    /// The modules of the fit other than guns.
+    #[must_use]
+    pub fn modules(&self) -> u8 {
+        let fitted = [
+            self.armor.is_some(),
+            self.shield.is_some(),
+            self.brace.is_some(),
+            self.jam.is_some(),
+            self.grapple,
+            self.mender,
+            self.aura,
+        ];
+        fitted.iter().filter(|fitted| **fitted).count() as u8
     }
 
     /// The power grid that the fit takes.

@@ -55,7 +55,7 @@ pub fn gun(balance: &Balance, fit: &GunFit, class_volley: f32) -> GunSheet {
     let gear = faction_gear(balance, fit.piece.faction);
     let variant = variant(balance, fit.variant);
     let scale = volley_scale(&balance.volley_scales, grade_gain(balance, fit.piece.grade), &fit.piece);
-    let cycle = f64::from(gear.gun.cycle_s.get()) * f64::from(variant.cycle.get());
+    let cycle = gear.gun.cycle_s.get() * f64::from(variant.cycle.get());
     GunSheet {
         volley: plain_volley(balance.baseline.volley.get() * gear.gun.volley.get(), variant) * scale * class_volley,
         cycle: Micros::from_seconds(cycle),

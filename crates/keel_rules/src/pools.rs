@@ -51,6 +51,8 @@ pub struct Dealt {
     pub shield: f32,
     /// From the hull.
     pub hull: f32,
+    /// Whether the hull gave out: what got to it was all that it had above its floor, or more.
+    pub hull_out: bool,
 }
 
 impl Dealt {
@@ -74,6 +76,7 @@ pub fn strike(pools: &mut Pools, defenses: &Defenses, raw: f32, damage: Damage, 
                 let third = strike_type(pools, defenses, raw / 3.0, damage, brace, floor);
                 dealt.shield += third.shield;
                 dealt.hull += third.hull;
+                dealt.hull_out |= third.hull_out;
             }
             dealt
         }
@@ -94,7 +97,7 @@ fn strike_type(
         let struck = raw * factor;
         if struck <= pools.shield {
             pools.shield -= struck;
-            return Dealt { shield: struck, hull: 0.0 };
+            return Dealt { shield: struck, ..Dealt::default() };
         }
         dealt.shield = pools.shield;
         raw = (struck - pools.shield) / factor;
@@ -102,6 +105,7 @@ fn strike_type(
     }
     let struck = raw * defenses.armor.factor(damage, brace, defenses.cap);
     let room = (pools.hull - floor).max(0.0);
+    dealt.hull_out = struck > 0.0 && struck >= room;
     if struck < room {
         dealt.hull = struck;
         pools.hull -= struck;

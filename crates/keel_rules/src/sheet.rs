@@ -63,6 +63,8 @@ pub struct Sheet {
     pub grid_used: f32,
     /// Power grid that the hull has.
     pub grid: f32,
+    /// Slots that the hull has for modules other than guns.
+    pub slots: u8,
 }
 
 /// How a ship moves.
@@ -95,6 +97,10 @@ impl Sheet {
         let (grid_used, grid) = (fit.grid_used(balance), class.power_grid.get());
         if grid_used > grid {
             return Err(FitError::OverGrid { used: grid_used, grid });
+        }
+        let (modules, slots) = (fit.modules(), class.slots);
+        if modules > slots {
+            return Err(FitError::TooManyModules { modules, slots });
         }
         let shift = line_shift(balance, fit.line);
         let gun_tracking = gun.map_or(0.0, |gun| gun.tracking);
@@ -139,6 +145,7 @@ impl Sheet {
             repair_quality: balance.powers.repair_quality.get(),
             grid_used,
             grid,
+            slots,
         })
     }
 

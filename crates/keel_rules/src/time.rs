@@ -123,13 +123,13 @@ impl Add<Micros> for Moment {
 
 impl From<Seconds> for Micros {
     fn from(seconds: Seconds) -> Self {
-        Self::from_seconds(seconds.get().into())
+        Self::from_seconds(seconds.get())
     }
 }
 
 impl From<Delay> for Micros {
     fn from(delay: Delay) -> Self {
-        Self::from_seconds(delay.get().into())
+        Self::from_seconds(delay.get())
     }
 }
 

@@ -371,6 +371,19 @@ fn rule_8_powers_with_their_makers_shades() {
 }
 
 #[test]
+fn rule_1_2_every_tenth_of_a_second_is_exactly_its_steps() {
+    for tenths in 1..=39_990u32 {
+        let seconds = format!("{}.{}", tenths / 10, tenths % 10).parse::<f64>().unwrap();
+        assert_eq!(Micros::from_seconds(seconds).steps(), tenths * 2, "{seconds} s");
+    }
+    // And the file's own numbers come through as they are written.
+    let text = include_str!("../../../balance.ron").replacen("rescue_s: 35", "rescue_s: 20.7", 1);
+    let balance = Balance::parse("b.ron", &text).unwrap();
+    let card = Sheet::new(&balance, &Fit::starter(&balance)).unwrap();
+    assert_eq!(card.navigation.rescue[2].steps(), 414);
+}
+
+#[test]
 fn rule_9_moving_times() {
     let navigation = sheet(&common(0, Faction::Human)).navigation;
     assert_eq!(navigation.window, Micros::from_seconds(0.4));
@@ -384,15 +397,18 @@ fn a_fit_beyond_its_hull_is_refused() {
     let two = [Some(gun(Faction::Human, Variant::Plain)); 2];
     let error = Sheet::new(&balance(), &Fit { guns: two, ..Fit::bare(ClassId(0)) }).unwrap_err();
     assert_eq!(error.to_string(), "That hull has 1 weapon wells; the fit has 2 guns.");
-    let loaded = Fit { mender: true, aura: true, ..Fit::starter(&balance()) };
-    assert_eq!(Sheet::new(&balance(), &loaded).unwrap_err().to_string(), "The fit takes 115 power grid of 80.");
+    let loaded = Fit { mender: true, guns: [None; 2], ..Fit::starter(&balance()) };
+    let error = Sheet::new(&balance(), &loaded).unwrap_err();
+    assert_eq!(error.to_string(), "That hull has 5 module slots; the fit has 6 modules.");
+    let heavy = Fit { mender: true, aura: true, grapple: false, brace: None, ..Fit::starter(&balance()) };
+    assert_eq!(Sheet::new(&balance(), &heavy).unwrap_err().to_string(), "The fit takes 95 power grid of 80.");
     assert!(Sheet::new(&balance(), &Fit::bare(ClassId(9))).is_err());
     assert!(Sheet::new(&balance(), &Fit::starter(&balance())).is_ok());
 }
 
 #[test]
 fn a_sixth_class_needs_no_code() {
-    let row = "\"Titan\": (move_s: 2, lock_s: 4.5, evasion: 0, hull: 6, shield: 6, volley: 1.2, guns: 2, power_grid: 180),\n    },\n\n    // Hull lines";
+    let row = "\"Titan\": (move_s: 2, lock_s: 4.5, evasion: 0, hull: 6, shield: 6, volley: 1.2, guns: 2, power_grid: 180, slots: 8),\n    },\n\n    // Hull lines";
     let text = include_str!("../../../balance.ron").replacen("},\n\n    // Hull lines", row, 1);
     let balance = Balance::parse("six.ron", &text).unwrap();
     let titan = Sheet::new(&balance, &Fit::common(&balance, ClassId(5), Faction::Raider)).unwrap();

@@ -76,6 +76,7 @@ pub(crate) fn own_ship(
         battery: battery.0,
         target: gun.target.map_or(0, |target| target.id.0),
         locked_at: gun.locked_at.get(),
+        lock_takes: gun.lock_takes.get(),
         ready_at: gun.ready_at.get(),
         leg: match helm.leg() {
             keel_sim::Leg::Still => Leg::Still,

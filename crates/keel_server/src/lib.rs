@@ -4,6 +4,7 @@
 //! most one step, and sends; nothing that a client does can make it do more.
 
 mod convert;
+mod guard;
 mod pace;
 mod replication;
 mod roster;
@@ -74,15 +75,13 @@ pub enum StartError {
     /// There is no such layer.
     #[error("there is no layer {0}: layers are 1 to 6")]
     Layer(u8),
-    /// A fit of the balance makes no ship.
-    #[error("the balance makes no {what}: {source}")]
-    Fit {
-        /// What it is of.
-        what: String,
-        /// Why not.
-        source: keel_rules::FitError,
-    },
+    /// Fits of the balance make no ships.
+    #[error("{0}")]
+    Fits(#[from] keel_sim::UnfitError),
 }
+
+/// How often the log says that the world runs slower.
+const WARN_EVERY: Duration = Duration::from_secs(5);
 
 /// A server that listens.
 pub struct Server {
@@ -109,7 +108,7 @@ impl Server {
         if !(1..=6).contains(&config.layer) {
             return Err(StartError::Layer(config.layer));
         }
-        keel_sim::check_fits(&config.balance).map_err(|(what, source)| StartError::Fit { what, source })?;
+        keel_sim::check_fits(&config.balance)?;
         let transport = Transport::bind(config)?;
         let mut world = World::new(config);
         let sessions = Sessions::new(world.welcome());
@@ -126,16 +125,17 @@ impl Server {
     pub fn run(mut self, stop: &AtomicBool) -> Report {
         let start = Instant::now();
         let mut pace = Pace::new(Duration::from_micros(STEP.get().into()));
+        let (mut told, mut told_at) = (Duration::ZERO, Duration::ZERO);
         while !stop.load(Ordering::Relaxed) {
             self.transport.receive(start.elapsed());
             self.sessions.listen(&mut self.transport, start.elapsed(), &mut self.world);
-            let slipped = pace.slipped();
             if pace.is_due(start.elapsed()) {
                 self.world.step();
                 self.sessions.tell(&mut self.transport, &mut self.world);
             }
-            if pace.slipped() > slipped {
-                warn!(total = ?pace.slipped(), "steps take longer than the time for them; the world runs slower");
+            if pace.slipped() > told && start.elapsed() > told_at + WARN_EVERY {
+                (told, told_at) = (pace.slipped(), start.elapsed());
+                warn!(total = ?told, "steps take longer than the time for them; the world runs slower");
             }
             self.transport.send();
             std::thread::sleep(pace.rest(start.elapsed()));

@@ -62,10 +62,14 @@ impl Bucket {
         Self { level: OPS_AT_ONCE, at }
     }
 
-    fn take(&mut self, now: Duration) -> bool {
+    fn is_full(&mut self, now: Duration) -> bool {
         let gained = (now - self.at).as_secs_f32() * OPS_PER_SECOND;
         self.level = (self.level + gained).min(OPS_AT_ONCE);
         self.at = now;
+        self.level >= OPS_AT_ONCE
+    }
+
+    fn take(&mut self) -> bool {
         let enough = self.level >= 1.0;
         if enough {
             self.level -= 1.0;
@@ -134,7 +138,10 @@ impl Sessions {
         match (&mut session.stage, message) {
             (Stage::Greeting { .. }, ToServer::Hello(hello)) => self.greet(transport, now, world, client, &hello),
             (Stage::Playing(playing), ToServer::Op { seq, command }) => {
-                if playing.ops.take(now) {
+                if playing.ops.is_full(now) {
+                    playing.excess = 0;
+                }
+                if playing.ops.take() {
                     let op = convert::op(command);
                     world.order(Order { pilot: playing.pilot, seq, op });
                     return;

@@ -10,7 +10,7 @@ use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connec
 use renet::{Bytes, RenetServer};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
-use crate::{Config, StartError};
+use crate::{Config, StartError, guard};
 
 /// A connection, for as long as it lasts.
 pub(crate) type ClientId = u64;
@@ -29,9 +29,8 @@ const MOST_PAYLOADS: u32 = 64;
 /// Payloads over that bound after which a client is put out.
 const MOST_EXCESS: u32 = 4096;
 
-/// renet's kinds of packets that carry slices of large messages. Clients send none so large, and renet takes a slice's
-/// index at its word.
-const SLICES: [u8; 2] = [2, 3];
+/// Of that, what is forgiven in each poll.
+const FORGIVEN: u32 = 4;
 
 pub(crate) struct Transport {
     socket: UdpSocket,
@@ -48,6 +47,8 @@ pub(crate) struct Transport {
 struct Flow {
     in_poll: u32,
     excess: u32,
+    /// Ordered messages that were taken.
+    delivered: u64,
 }
 
 impl Transport {
@@ -87,6 +88,9 @@ impl Transport {
         self.renet.update(passed);
         for flow in self.flow.values_mut() {
             flow.in_poll = 0;
+            if flow.excess != u32::MAX {
+                flow.excess = flow.excess.saturating_sub(FORGIVEN);
+            }
         }
         let begun = Instant::now();
         for taken in 0..MOST_DATAGRAMS {
@@ -124,7 +128,9 @@ impl Transport {
 
     /// The next message of the ordered channel.
     pub(crate) fn next_ordered(&mut self, client: ClientId) -> Option<Bytes> {
-        self.renet.receive_message(client, CHANNEL_ORDERED)
+        let message = self.renet.receive_message(client, CHANNEL_ORDERED)?;
+        self.flow.entry(client).or_default().delivered += 1;
+        Some(message)
     }
 
     /// The next message of the lossy channel.
@@ -198,7 +204,7 @@ fn handle(
             flow.in_poll += 1;
             if flow.in_poll > MOST_PAYLOADS {
                 flow.excess += 1;
-            } else if payload.first().is_none_or(|kind| SLICES.contains(kind)) {
+            } else if !guard::is_sane(payload, flow.delivered) {
                 flow.excess = u32::MAX;
             } else if renet.process_packet_from(payload, client_id).is_err() {
                 debug!(client_id, "a payload of no connection");

@@ -171,6 +171,10 @@ fn a_client_that_sends_slices_is_put_out_and_the_server_stands() {
         rogue.payload(&[kind, 0, 0, 0, 9, 2, 1, 0]);
         assert!(rogue.last_words().is_some(), "put out");
     }
+    // Messages of no bytes that would wait for one that never comes.
+    let mut rogue = Rogue::connect(server.address, 79);
+    rogue.payload(&[0, 0, 0, 0, 2, 1, 0, 2, 0]);
+    assert!(rogue.last_words().is_some(), "put out");
     // Nonsense that renet refuses by itself.
     let mut rogue = Rogue::connect(server.address, 80);
     for payload in [&[0u8, 0, 0, 0xff, 0xff, 0][..], &[4, 0, 0xff, 0xff], &[9], &[1, 0, 7, 0, 1, 0, 0]] {

@@ -7,13 +7,15 @@ use fnv::FnvHasher;
 use keel_rules::Moment;
 
 use crate::lock::Gun;
+use crate::minds::Alert;
 use crate::movement::{Helm, Leg};
+use crate::orders::Orders;
 use crate::pilots::Shipless;
 use crate::record::CombatLog;
 use crate::schedule::Now;
-use crate::squads::Squad;
+use crate::squads::{Roster, Squad};
 use crate::world::{
-    Arrival, Awake, Battery, Condition, Fleet, InSector, PilotIndex, Quiet, Rolls, Sector, Ship, ShipIndex,
+    Arrival, Awake, Battery, Condition, Fleet, InFleet, InSector, PilotIndex, Quiet, Rolls, Sector, Ship, ShipIndex,
 };
 
 /// The hash of the world after its last step. Floats count by their bits.
@@ -31,8 +33,17 @@ pub fn world_hash(world: &World) -> u64 {
             hash.word(shot.step);
             hash.word(shot.shooter.id.0.into());
             hash.word(shot.target.id.0.into());
+            hash.word(shot.outcome as u64);
             hash.floats([shot.raw, shot.dealt.shield, shot.dealt.hull]);
         }
+    }
+    let index = world.resource::<ShipIndex>();
+    hash.word(index.last().into());
+    for op in &world.resource::<Orders>().minds {
+        hash.word(op.ship().0.into());
+    }
+    if let Some(roster) = world.get_resource::<Roster>() {
+        roster.words().for_each(|word| hash.word(word));
     }
     for (due, pilot) in world.resource::<Shipless>().iter() {
         hash.moment(*due);
@@ -68,13 +79,16 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     if let (Some(quiet), Some(arrival)) = (ship.get::<Quiet>(), ship.get::<Arrival>()) {
         hash.moment(quiet.0);
         hash.moment(arrival.ends);
+        hash.word(arrival.ends_early.into());
     }
     if let Some(rolls) = ship.get::<Rolls>() {
         hash.word(rolls.fingerprint());
     }
-    if let Some(squad) = ship.get::<crate::world::InFleet>().and_then(|fleet| world.get::<Squad>(fleet.0)) {
+    if let Some(squad) = ship.get::<InFleet>().and_then(|fleet| world.get::<Squad>(fleet.0)) {
         hash.word(squad.id.0.into());
         hash.word(squad.stream.fingerprint());
+        let alert = ship.get::<InFleet>().and_then(|fleet| world.get::<Alert>(fleet.0));
+        hash.word(alert.map_or(0, |alert| 1 + alert.engages.map_or(0, Moment::get)));
     }
 }
 

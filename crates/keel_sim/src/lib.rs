@@ -38,7 +38,7 @@ pub use pools::{Downed, Struck};
 pub use record::{CombatLog, Logged, Shot};
 pub use roll::Rolled;
 pub use schedule::{Now, SimSet};
-pub use squads::{Squad, check_fits, spawn_squad};
+pub use squads::{Squad, UnfitError, check_fits, spawn_squad};
 pub use world::{
     Arrival, Awake, Battery, Card, Condition, Contact, Fleet, InFleet, InSector, Map, Occupants, Pilot, PilotIndex,
     Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Tuning, spawn_pilot, spawn_ship,

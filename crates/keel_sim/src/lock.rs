@@ -5,7 +5,7 @@
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
-use keel_rules::Moment;
+use keel_rules::{Micros, Moment};
 
 use crate::ids::ShipId;
 use crate::schedule::SimSet;
@@ -28,6 +28,8 @@ pub struct Gun {
     pub target: Option<Target>,
     /// When the lock on the target holds.
     pub locked_at: Moment,
+    /// How long that lock takes from its start.
+    pub lock_takes: Micros,
     /// When its cycle has run out. A new lock leaves it alone.
     pub ready_at: Moment,
 }

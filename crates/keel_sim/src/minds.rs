@@ -23,10 +23,10 @@ impl Plugin for MindsPlugin {
 }
 
 /// A squad that has an enemy in its sector. Squads without one are not looked at.
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Copy, Debug, Default)]
 pub(crate) struct Alert {
     /// When it starts its locks; `None` while there is no one it may lock.
-    engages: Option<Moment>,
+    pub(crate) engages: Option<Moment>,
 }
 
 /// A lock on one of its ships, or a ship that comes into its sector, alarms a squad.
@@ -42,7 +42,7 @@ fn raise_alarms(
         if let Ok((_, fleet)) = ships.get(ship)
             && squads.contains(fleet.0)
         {
-            commands.entity(fleet.0).insert(Alert { engages: None });
+            commands.entity(fleet.0).insert(Alert::default());
         }
     };
     for lock in locks.read() {

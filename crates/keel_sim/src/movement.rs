@@ -8,6 +8,7 @@ use keel_rules::sheet::Navigation;
 
 use crate::lock::Departures;
 use crate::notes::{Note, Noted};
+use crate::orders::{Done, Refusal};
 use crate::schedule::{Now, SimSet};
 use crate::world::{Awake, Card, InSector, Map, Ship};
 
@@ -97,11 +98,20 @@ impl Helm {
         self.course.clear();
     }
 
-    /// Stops after the hop that runs. Whether there was more to come than that.
-    pub(crate) fn stop_after_hop(&mut self) -> bool {
-        let more = self.course.len() > 1;
-        self.course.drain(..self.course.len().saturating_sub(1));
-        more
+    /// Stops as soon as it can be: in the window at once, later after the hop that runs.
+    pub(crate) fn halt(&mut self) -> Result<Done, Refusal> {
+        match self.leg {
+            Leg::Still => Err(Refusal::NothingToCancel),
+            Leg::Window { .. } => {
+                self.stop();
+                Ok(Done::Stopped)
+            }
+            Leg::Hop { .. } if self.course.len() > 1 => {
+                self.course.drain(..self.course.len() - 1);
+                Ok(Done::Stopping)
+            }
+            Leg::Hop { .. } => Err(Refusal::TooLate),
+        }
     }
 
     /// Goes on with the course by what has ended at `now`; the sector that the ship has come to, if it has.

@@ -8,7 +8,7 @@ use keel_rules::fire::{Owner, may_fire};
 
 use crate::ids::{PilotId, ShipId};
 use crate::lock::{Gun, LockStarted, Target};
-use crate::movement::{Helm, Leg};
+use crate::movement::Helm;
 use crate::notes::{Note, Noted};
 use crate::orders::{Done, Op, Order, Orders, Refusal};
 use crate::schedule::{Now, OpsSet};
@@ -126,7 +126,8 @@ impl Bridge<'_, '_> {
         let from = helm.hopping_to().unwrap_or(here);
         let path = map.layout.path(from, to).ok_or(Refusal::NoWay)?;
         if path.is_empty() {
-            return Err(Refusal::AlreadyThere);
+            // It is there, or will be after this hop: what would take it on is what there is to stop.
+            return helm.halt().map_err(|_| Refusal::AlreadyThere);
         }
         let hops = path.len() as u16;
         let arrives = helm.set_course(path, self.now.moment(), &card.0.navigation);
@@ -136,15 +137,7 @@ impl Bridge<'_, '_> {
 
     fn cancel(&mut self, entity: Entity) -> Result<Done, Refusal> {
         let (.., mut helm, _) = self.ships.get_mut(entity).map_err(|_| Refusal::UnknownShip)?;
-        match helm.leg() {
-            Leg::Still => Err(Refusal::NothingToCancel),
-            Leg::Window { .. } => {
-                helm.stop();
-                Ok(Done::Stopped)
-            }
-            Leg::Hop { .. } if helm.stop_after_hop() => Ok(Done::Stopping),
-            Leg::Hop { .. } => Err(Refusal::TooLate),
-        }
+        helm.halt()
     }
 
     /// The ship locks the target, and so do its fleet's other ships in the sector that may.
@@ -198,6 +191,7 @@ impl Bridge<'_, '_> {
         let takes = card.0.lock_on(lock_size);
         gun.target = Some(Target { id: target_id, entity: target });
         gun.locked_at = now + takes;
+        gun.lock_takes = takes;
         if let Some(pilot) = ship.pilot() {
             self.notes.write(Noted { pilot, note: Note::Locking { takes } });
         }

@@ -59,9 +59,9 @@ fn replace_ships(world: &mut World) {
         && due <= now
     {
         world.resource_mut::<Shipless>().0.pop_front();
-        // The flag of an arrival, so that a loss at the centre is not followed by the next at once.
+        // The flag of an arrival, from the next step on, so that a loss at the centre is not followed by the next at once.
         let grace = world.resource::<Tuning>().balance.moving.grace_s;
-        give_starter(world, pilot, Arrival { ends: now + grace.into(), ends_early: true });
+        give_starter(world, pilot, Arrival { ends: now.next_step() + grace.into(), ends_early: true });
         world.write_message(Noted { pilot, note: Note::NewShip });
     }
 }

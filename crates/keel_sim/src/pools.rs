@@ -7,7 +7,7 @@ use keel_rules::{Dealt, pools};
 
 use crate::roll::Rolled;
 use crate::schedule::{Now, SimSet};
-use crate::world::{Awake, Card, Condition, Map, Quiet, Ship};
+use crate::world::{Awake, Card, Condition, Map, Quiet, Ship, Tuning};
 
 pub(crate) struct PoolsPlugin;
 
@@ -39,9 +39,6 @@ pub struct Downed {
     pub ship: Entity,
 }
 
-/// The hull that a ship keeps where ships are not destroyed.
-const KEPT_HULL: f32 = 1.0;
-
 impl Map {
     /// Whether that ship is destroyed at zero hull here: an NPC always, a pilot's where hulls are lost.
     pub(crate) fn destroys(&self, ship: &Ship) -> bool {
@@ -51,6 +48,7 @@ impl Map {
 
 fn strike(
     now: Res<Now>,
+    tuning: Res<Tuning>,
     maps: Query<&Map>,
     mut rolled: MessageReader<Rolled>,
     mut ships: Query<(&Ship, &Card, &mut Condition, &mut Quiet, Has<Awake>)>,
@@ -64,13 +62,13 @@ fn strike(
         let Ok((ship, card, mut condition, mut quiet, awake)) = ships.get_mut(target) else { continue };
         let mut dealt = Dealt::default();
         if !outcome.is_miss() {
-            let floor = if map.destroys(ship) { 0.0 } else { KEPT_HULL };
+            let floor = if map.destroys(ship) { 0.0 } else { tuning.balance.kept_hull.get() };
             dealt = pools::strike(&mut condition.0, &card.0.defenses, raw, damage, 0.0, floor);
             quiet.0 = now.moment();
             if !awake {
                 commands.entity(target).insert(Awake);
             }
-            if condition.0.hull <= floor && !down.contains(&target) {
+            if dealt.hull_out && !down.contains(&target) {
                 down.push(target);
                 downed.write(Downed { ship: target });
             }

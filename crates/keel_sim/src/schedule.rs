@@ -3,6 +3,7 @@
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::{LogLevel, MultiThreadedExecutor, ScheduleBuildSettings, SingleThreadedExecutor};
+use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
 use keel_rules::Moment;
 
 /// What a step does, in order. Each phase runs over all ships before the next begins, so two ships may destroy each other
@@ -81,6 +82,10 @@ impl Plugin for SchedulePlugin {
     fn build(&self, app: &mut App) {
         use SimSet::*;
         app.init_resource::<Now>();
+        if self.threads > 1 {
+            // The process's pool is made once; whoever comes first says how large.
+            ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(self.threads).build());
+        }
         app.configure_sets(
             FixedUpdate,
             (Ops, Movement, Lock, Cycle, Roll, Pools, Record, Clocks, Expiry, Minds, World, Replicate).chain(),

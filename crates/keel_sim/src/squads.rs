@@ -9,9 +9,11 @@ use keel_balance::Balance;
 use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, FitError, Moment, Sheet};
+use thiserror::Error;
 
 use crate::expiry::FleetLost;
 use crate::ids::SquadId;
+use crate::minds::Alert;
 use crate::schedule::{Now, WorldSet};
 use crate::stream::{Purpose, Stream};
 use crate::world::{Arrival, Map, Occupants, Sector, Ship, ShipSpec, Tuning, spawn_ship};
@@ -35,39 +37,58 @@ pub struct Squad {
     pub(crate) stream: Stream,
 }
 
+/// Ships that the balance has the world make and that cannot be made.
+#[derive(Debug, Error)]
+#[error("the balance makes ships that cannot be:{}", .0.iter().map(|(what, error)| format!("\n  {what}: {error}")).collect::<String>())]
+pub struct UnfitError(pub Vec<(String, FitError)>);
+
 /// Whether every ship that the balance has the world make can be made: the starter, and what each layer's squads fly.
 ///
 /// # Errors
-/// With what cannot be made, and why.
-pub fn check_fits(balance: &Balance) -> Result<(), (String, FitError)> {
-    let starter = Fit::starter(balance);
-    Sheet::new(balance, &starter).map_err(|error| ("starter ship".to_owned(), error))?;
+/// With all that cannot be made, and why.
+pub fn check_fits(balance: &Balance) -> Result<(), UnfitError> {
+    let mut unfit = Vec::new();
+    let mut check = |what: String, fit: &Fit| {
+        if let Err(error) = Sheet::new(balance, fit) {
+            unfit.push((what, error));
+        }
+    };
+    check("starter".to_owned(), &Fit::starter(balance));
     for (number, layer) in (1..).zip(&balance.layers) {
-        for (class, &faction) in
-            layer.npcs.classes.iter().flat_map(|class| layer.npcs.factions.iter().map(move |faction| (class, faction)))
-        {
-            let fit = Fit::npc(balance, layer, ClassId::named(balance, class).unwrap_or_default(), faction);
-            Sheet::new(balance, &fit).map_err(|error| (format!("{faction:?} {class} of layer {number}"), error))?;
+        for name in &layer.npcs.classes {
+            let class = ClassId::named(balance, name).unwrap_or_default();
+            for &faction in &layer.npcs.factions {
+                check(format!("{faction:?} {name} of layer {number}"), &Fit::npc(balance, layer, class, faction));
+            }
         }
     }
-    Ok(())
+    if unfit.is_empty() { Ok(()) } else { Err(UnfitError(unfit)) }
 }
 
 /// Puts a squad without ships into the world.
 pub fn spawn_squad(world: &mut World, id: SquadId) -> Entity {
     let seed = world.resource::<Tuning>().seed;
-    world.spawn(Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0) }).id()
+    // It looks about itself once: a pilot may be where it comes into the world.
+    world.spawn((Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0) }, Alert::default())).id()
 }
 
 /// The map's squads: how many live, and when the next one is due.
 #[derive(Resource, Debug)]
-struct Roster {
+pub(crate) struct Roster {
     stream: Stream,
     last: u32,
     living: usize,
     /// Whether the map has held all its squads once. From then on the respawn clock runs.
     filled: bool,
     due: VecDeque<Moment>,
+}
+
+impl Roster {
+    /// All that it is, for a hash.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        let own = [self.stream.fingerprint(), self.last.into(), self.living as u64, self.filled.into()];
+        own.into_iter().chain(self.due.iter().map(|due| due.get()))
+    }
 }
 
 fn count_losses(

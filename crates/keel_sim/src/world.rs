@@ -254,6 +254,10 @@ impl ShipIndex {
         self.by_id.iter().map(|(&id, &entity)| (id, entity))
     }
 
+    pub(crate) const fn last(&self) -> u32 {
+        self.last
+    }
+
     pub(crate) fn remove(&mut self, id: ShipId) {
         self.by_id.remove(&id);
     }

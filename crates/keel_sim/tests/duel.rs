@@ -307,6 +307,22 @@ fn rule_7_shield_refills_in_two_moves_and_an_empty_battery_stops_it() {
 }
 
 #[test]
+fn rule_7_every_shield_fills_in_exactly_twice_its_move_time() {
+    for faction in [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker] {
+        for (class, steps) in [(0, 30), (1, 40), (2, 50), (3, 60), (4, 70)] {
+            let mut game = Game::default();
+            let (_, ship) = game.pilot_in(game.common(class, faction));
+            let full = game.card(ship).full;
+            game.set(ship, Condition(keel_rules::Pools { shield: 0.0, ..full }));
+            game.step(steps - 1);
+            assert!(game.get::<Condition>(ship).0.shield < full.shield, "{faction:?} {class}");
+            game.step(1);
+            assert_eq!(game.get::<Condition>(ship).0.shield, full.shield, "{faction:?} {class}");
+        }
+    }
+}
+
+#[test]
 fn rule_7_battery_fills_in_ten_seconds() {
     let mut game = Game::default();
     let (_, ship) = game.pilot_in(game.common(PATROL, Faction::Raider));
@@ -337,6 +353,19 @@ fn rule_6_on_layer_1_the_hull_stays_at_1_and_the_ship_is_towed_to_the_centre() {
 }
 
 #[test]
+fn rule_6_a_hit_that_the_shield_takes_does_not_tow_a_ship_whose_hull_is_at_1() {
+    let mut game = Game::new(Setup { layer: 1, ..Setup::default() });
+    let pilot = game.pilot();
+    let ship = game.ship_at(pilot, game.common(CARRIER, Faction::Human), Hex::new(3, 0));
+    game.set(ship, Condition(keel_rules::Pools { shield: 405.0, hull: 1.0 }));
+    let hunter = game.squad(&[game.common(PATROL, Faction::Raider)], Hex::new(3, 0))[0];
+    game.step(60);
+    assert!(game.shots_of(hunter).any(|shot| shot.dealt.shield > 0.0));
+    assert_eq!(game.hex(ship), Hex::new(3, 0));
+    assert!(game.log(pilot).iter().all(|(_, line)| !line.contains("towed")));
+}
+
+#[test]
 fn rule_6_on_layer_2_a_pilots_ship_is_destroyed_and_the_next_one_comes() {
     let mut game = Game::new(Setup { layer: 2, ..Setup::default() });
     let pilot = game.pilot();
@@ -356,7 +385,9 @@ fn rule_6_on_layer_2_a_pilots_ship_is_destroyed_and_the_next_one_comes() {
     let ships = game.ships();
     let next = ships.iter().find(|ship| ship.pilot() == Some(pilot)).unwrap();
     assert_eq!((game.hex(next.id), next.fit.class), (Hex::CENTRE, ClassId(0)));
-    assert!(game.get::<Arrival>(next.id).is_up(Moment::of_step(game.now())));
+    // The flag covers the 100 steps after the one in which it came.
+    assert!(game.get::<Arrival>(next.id).is_up(Moment::of_step(game.now() + 100)));
+    assert!(!game.get::<Arrival>(next.id).is_up(Moment::of_step(game.now() + 101)));
 }
 
 #[test]

@@ -128,6 +128,20 @@ fn rule_9_a_hop_is_cancelled_in_its_window_and_not_after() {
 }
 
 #[test]
+fn rule_9_a_course_to_where_the_ship_is_or_will_be_stops_it_there() {
+    let mut game = Game::default();
+    let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    assert_eq!(game.op(pilot, Op::Move { ship, to: Hex::CENTRE }), Ok(Done::Stopped));
+    game.op(pilot, Op::Move { ship, to: Hex::new(3, 0) }).unwrap();
+    game.step(9);
+    assert_eq!(game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }), Ok(Done::Stopping));
+    assert_eq!(game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }), Err(Refusal::AlreadyThere));
+    game.step(100);
+    assert_eq!(game.hex(ship), Hex::new(1, 0));
+}
+
+#[test]
 fn rule_9_a_new_course_in_mid_hop_goes_on_from_where_the_hop_ends() {
     let mut game = Game::default();
     let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));

@@ -53,7 +53,8 @@ fn rule_4_a_squad_that_is_attacked_locks_within_half_a_second_and_not_always_at_
         let mut game = Game::new(Setup { seed, ..Setup::default() });
         let (pilot, ship) = game.pilot_in(game.common(4, Faction::Human));
         let squad = game.squad(&[game.common(0, Faction::Raider); 3], Hex::CENTRE);
-        // They share the sector from the start and nobody has moved: nothing happens.
+        // Under its flag the ship is skipped; its own attack ends that.
+        game.set(ship, Arrival { ends: Moment::of_step(1000), ends_early: true });
         game.step(40);
         assert!(squad.iter().all(|&npc| game.get::<Gun>(npc).target.is_none()));
         game.op(pilot, Op::Attack { ship, target: squad[1] }).unwrap();
@@ -82,6 +83,16 @@ fn rule_4_a_squad_that_meets_an_enemy_engages_and_stands_down_when_it_leaves() {
     game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
     game.step(60);
     assert_eq!(game.get::<Gun>(npc).target, None);
+}
+
+#[test]
+fn rule_4_a_squad_that_comes_into_the_world_beside_an_enemy_engages() {
+    let mut game = Game::default();
+    game.pilot_in(game.common(4, Faction::Human));
+    game.step(40);
+    let npc = game.squad(&[game.common(0, Faction::Raider)], Hex::CENTRE)[0];
+    game.step(11);
+    assert!(game.get::<Gun>(npc).target.is_some());
 }
 
 #[test]
