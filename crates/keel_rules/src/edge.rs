@@ -61,7 +61,7 @@ impl DamageTable {
     }
 }
 
-/// The factor that a damage type takes against gear of a type: 1 against its own and against gear of no one type.
+/// The factor that a damage type takes against the struck module's gear (rule 6): 1 against its own and against gear of no one type.
 #[must_use]
 pub fn edge(rule: &Edge, damage: DamageType, gear: Damage) -> f32 {
     let Damage::One(gear) = gear else { return 1.0 };
@@ -81,7 +81,7 @@ pub fn edge(rule: &Edge, damage: DamageType, gear: Damage) -> f32 {
     }
 }
 
-/// A resist in points: Brace is added to the piece's own (its grade's share included) first, then the cap; a negative one
+/// A resist in points, 0 to `cap` (rule 6): Brace is added to the piece's own (its grade's share included) first, then the cap; a negative one
 /// counts as none.
 #[must_use]
 pub fn resist(piece: f32, brace: f32, cap: f32) -> f32 {

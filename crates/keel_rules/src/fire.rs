@@ -28,7 +28,7 @@ pub enum Forbidden {
     NoConsent,
 }
 
-/// Whether a ship may fire on another under a layer's rule. `consent` says whether the two have agreed to a duel.
+/// Whether a ship may fire on another under a layer's rule (rule 10). `consent` says whether the two have agreed to a duel.
 ///
 /// # Errors
 /// With the reason when it may not.

@@ -161,7 +161,7 @@ impl Fit {
         Self { guns: [(wells > 0).then_some(gun), (wells > 1).then_some(gun)], ..Self::bare(class) }
     }
 
-    /// What a new pilot flies: gun, armor, shield and the powers of its maker.
+    /// What a new pilot flies (rule 10): gun, armor, shield and the powers of its maker.
     #[must_use]
     pub fn starter(balance: &Balance) -> Self {
         let faction = balance.starter.faction;
@@ -169,7 +169,7 @@ impl Fit {
         Self { brace: Some(faction), jam: Some(faction), grapple: true, ..Self::common(balance, class, faction) }
     }
 
-    /// What an NPC of a layer flies.
+    /// What an NPC of a layer flies (rule 10).
     #[must_use]
     pub fn npc(balance: &Balance, layer: &Layer, class: ClassId, faction: Faction) -> Self {
         let NpcFits { grade, durability, armor, shield, .. } = &layer.npcs;
@@ -177,7 +177,7 @@ impl Fit {
         Self { armor: armor.then_some(piece), shield: shield.then_some(piece), ..Self::armed(balance, class, piece) }
     }
 
-    /// The modules of the fit other than guns.
+    /// How many modules the fit has other than guns (rule 2).
     #[must_use]
     pub fn modules(&self) -> u8 {
         let fitted = [
@@ -192,7 +192,7 @@ impl Fit {
         fitted.iter().filter(|fitted| **fitted).count() as u8
     }
 
-    /// The power grid that the fit takes.
+    /// The power grid that the fit takes (rule 2), 0 or more.
     #[must_use]
     pub fn grid_used(&self, balance: &Balance) -> f32 {
         let grid = &balance.grid;

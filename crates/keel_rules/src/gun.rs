@@ -24,13 +24,13 @@ pub struct GunSheet {
 }
 
 impl GunSheet {
-    /// Damage a second while the battery holds.
+    /// Damage a second while the battery holds (rule 3).
     #[must_use]
     pub fn sustained(&self) -> f32 {
         self.volley / self.cycle.seconds()
     }
 
-    /// Damage a second when each shot has to wait for its battery, which gains `battery_per_s`.
+    /// Damage a second when each shot has to wait for its battery (rules 3 and 7), which gains `battery_per_s` units.
     #[must_use]
     pub fn battery_limited(&self, battery_per_s: f32) -> f32 {
         if self.cost <= battery_per_s * self.cycle.seconds() {
@@ -40,7 +40,7 @@ impl GunSheet {
         }
     }
 
-    /// The pair of this gun and a second one, which rolls once a cycle as this gun: the second adds its damage a second
+    /// The pair of this gun and a second one (rule 3), which rolls once a cycle as this gun: the second adds its damage a second
     /// and its battery a second.
     #[must_use]
     pub fn folded_with(&self, second: &Self) -> Self {
@@ -49,7 +49,7 @@ impl GunSheet {
     }
 }
 
-/// One gun on a hull whose class has that volley factor.
+/// One gun on a hull whose class has that volley factor (rules 2 and 3).
 #[must_use]
 pub fn gun(balance: &Balance, fit: &GunFit, class_volley: f32) -> GunSheet {
     let gear = faction_gear(balance, fit.piece.faction);
@@ -77,6 +77,13 @@ fn volley_scale(scales: &VolleyScales, grade: &GradeGain, piece: &crate::fit::Pi
     let rank = 1.0 + scales.rank.get() * f32::from(piece.rank.saturating_sub(1));
     let worn = scales.worn.get();
     grade.volley.get() * quality * rank * (worn + (1.0 - worn) * piece.durability)
+}
+
+/// A cycle that starts under an enemy's suppression aura (rule 4). Of several auras the strongest alone counts: `factors`
+/// are what each stretches a cycle by, 1 or more.
+#[must_use]
+pub fn suppressed_cycle(cycle: Micros, factors: impl IntoIterator<Item = f32>) -> Micros {
+    cycle.scaled(factors.into_iter().fold(1.0, f32::max))
 }
 
 /// When a gun that fires now may fire again (rule 1.1).

@@ -2,7 +2,7 @@
 
 use crate::time::Micros;
 
-/// Time until a lock holds.
+/// Time until a lock holds (rule 4).
 ///
 /// `base` is the shooter's class's own, `larger` comes off for each of the `classes_larger` by which the target is
 /// larger than the shooter (0 when it is the same or smaller: a smaller target adds nothing), and `multiplier` is that of
@@ -13,7 +13,7 @@ pub fn lock_time(base: Micros, classes_larger: u8, larger: Micros, multiplier: f
     (base - Micros::new(off)).scaled(multiplier)
 }
 
-/// By how many classes a lock sees a target as larger than the shooter: 0 when it is not.
+/// By how many classes a lock sees a target as larger than the shooter (rule 4): 0 when it is not.
 ///
 /// `target_size` is the target's class and what its line adds for the lock alone.
 #[must_use]

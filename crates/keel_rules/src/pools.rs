@@ -26,7 +26,7 @@ impl Defense {
     /// A hull with no armor: no edge, no resist but Brace's.
     pub const BARE: Self = Self { edge: DamageTable::all(1.0), resist: DamageTable::all(0.0) };
 
-    /// What a raw point of that type comes to: edge times what the resist lets through.
+    /// What a raw point of that type comes to (rule 6), a factor of 0 or more: edge times what the resist lets through.
     #[must_use]
     pub fn factor(&self, damage: DamageType, brace: f32, cap: f32) -> f32 {
         self.edge.get(damage) * (1.0 - resist(self.resist.get(damage), brace, cap) / 100.0)
@@ -56,14 +56,14 @@ pub struct Dealt {
 }
 
 impl Dealt {
-    /// From both.
+    /// Points taken from both pools (rule 6).
     #[must_use]
     pub fn total(self) -> f32 {
         self.shield + self.hull
     }
 }
 
-/// Takes `raw` damage from the pools: the shield first, what is left over turned back into raw and met by the armor.
+/// Takes `raw` damage, 0 or more, from the pools (rule 6): the shield first, what is left over turned back into raw and met by the armor.
 ///
 /// `brace` is the points that an active Brace adds to every resist, 0 without one. The hull never goes under `floor`,
 /// which is 0 where a ship can be destroyed. What it could not take is not dealt.

@@ -1,20 +1,21 @@
 //! The hit roll (rule 5). Chances are points, 0 to 100.
 
-/// Evasion that the difference of two classes adds, in points: `step` for each class that the shooter is larger, less the
-/// share that its tracking takes off. A smaller shooter meets a negative step, which tracking does not touch.
+/// Evasion that the difference of two classes adds, in points (rule 5): `step` for each class that the shooter is larger,
+/// less the share that its tracking takes off. A smaller shooter meets a negative step, which tracking does not touch.
+/// `tracking` is a share, 0 to 1; classes are their places, the smallest 0.
 #[must_use]
 pub fn size_evasion(step: f32, shooter_class: u8, target_class: u8, tracking: f32) -> f32 {
     let evasion = step * f32::from(i16::from(shooter_class) - i16::from(target_class));
     if evasion > 0.0 { evasion * (1.0 - tracking) } else { evasion }
 }
 
-/// The chance to hit in points: the gun's own less the evasion (which may be negative), kept within 0 to 100.
+/// The chance to hit in points (rule 5): the gun's own less the evasion (which may be negative), kept within 0 to 100.
 #[must_use]
 pub fn hit_chance(gun: f32, evasion: f32) -> f32 {
     (gun - evasion).clamp(0.0, 100.0)
 }
 
-/// Whether something with that chance in points happens. Draws 32 random bits only when it is neither certain nor
+/// Whether something with that chance in points happens (rule 1.4). Draws 32 random bits only when it is neither certain nor
 /// impossible, so that a certain hit leaves the stream as it was.
 pub fn happens(chance: f32, draw: impl FnOnce() -> u32) -> bool {
     if chance <= 0.0 {
@@ -46,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// Rolls one shot: the hit, and on a hit the crit. Chances in points.
+/// Rolls one shot (rule 5): the hit, and on a hit the crit. Chances in points, 0 to 100; beyond is certain or never.
 pub fn roll(hit: f32, crit: f32, mut draw: impl FnMut() -> u32) -> Outcome {
     if !happens(hit, &mut draw) {
         Outcome::Miss

@@ -87,7 +87,7 @@ pub struct Navigation {
 }
 
 impl Sheet {
-    /// The card of a fit.
+    /// The card of a fit (rules 2 to 9).
     ///
     /// # Errors
     /// When the class is unknown, or the fit has more guns or takes more grid than the class has.
@@ -164,26 +164,26 @@ impl Sheet {
         roll::hit_chance(self.hit, target.evasion + size)
     }
 
-    /// Damage a second while the battery holds.
+    /// Damage a second while the battery holds (rule 3); 0 with no gun.
     #[must_use]
     pub fn sustained(&self) -> f32 {
         self.gun.map_or(0.0, |gun| gun.sustained())
     }
 
-    /// Damage a second once the battery sets the pace.
+    /// Damage a second once the battery sets the pace (rules 3 and 7); 0 with no gun.
     #[must_use]
     pub fn battery_limited(&self) -> f32 {
         let per_second = self.battery_per_step * crate::STEPS_PER_SECOND as f32;
         self.gun.map_or(0.0, |gun| gun.battery_limited(per_second))
     }
 
-    /// Points of resist that the card prints for each type on the shield; `None` with none fitted.
+    /// Points of resist, 0 to the cap, that the card prints for each type on the shield (rule 6); `None` with none fitted.
     #[must_use]
     pub fn shield_resist(&self) -> Option<DamageTable> {
         self.defenses.shield.map(|shield| self.capped(&shield))
     }
 
-    /// Points of resist that the card prints for each type on the armor or bare hull.
+    /// Points of resist, 0 to the cap, that the card prints for each type on the armor or bare hull (rule 6).
     #[must_use]
     pub fn armor_resist(&self) -> DamageTable {
         self.capped(&self.defenses.armor)

@@ -384,6 +384,15 @@ fn rule_1_2_every_tenth_of_a_second_is_exactly_its_steps() {
 }
 
 #[test]
+fn rule_4_the_strongest_aura_alone_stretches_the_cycle() {
+    use keel_rules::gun::suppressed_cycle;
+    let cycle = Micros::from_seconds(1.15);
+    assert_eq!(suppressed_cycle(cycle, []), cycle);
+    assert_eq!(suppressed_cycle(cycle, [1.25]), Micros::new(1_437_500));
+    assert_eq!(suppressed_cycle(cycle, [1.1, 1.25, 1.2]), Micros::new(1_437_500));
+}
+
+#[test]
 fn rule_9_moving_times() {
     let navigation = sheet(&common(0, Faction::Human)).navigation;
     assert_eq!(navigation.window, Micros::from_seconds(0.4));
