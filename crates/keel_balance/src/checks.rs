@@ -1,7 +1,8 @@
 //! What one value must be to another. Each check names the value to change, at its place in the file.
 
 use crate::load::Record;
-use crate::schema::{Balance, Class, DamageType, Table};
+use crate::schema::{Balance, Class, DamageType};
+use crate::table::Table;
 
 /// The five printed classes. More may follow as rows.
 const PRINTED_CLASSES: [&str; 5] = ["Patrol", "Frigate", "Destroyer", "Cruiser", "Carrier"];

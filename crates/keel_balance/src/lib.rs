@@ -8,11 +8,13 @@ mod checks;
 mod error;
 mod load;
 mod schema;
+mod table;
 mod units;
 
 pub use error::{BalanceError, Fault};
 pub use load::Leaf;
 pub use schema::*;
+pub use table::Table;
 pub use units::{Amount, Chance, Delay, Factor, Points, Pool, Seconds, Share, Shift};
 
 use std::hash::Hasher;
