@@ -222,7 +222,7 @@ impl Rolls {
 }
 
 /// A ship that is not at rest. The phases visit no other, so whatever takes a ship out of rest inserts this: an order, a
-/// lock or a hit. [`crate::expiry`] takes it off again.
+/// lock or a hit. The expiry phase takes it off again.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Awake;
 
