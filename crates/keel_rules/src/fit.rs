@@ -180,16 +180,7 @@ impl Fit {
     /// How many modules the fit has other than guns (rule 2).
     #[must_use]
     pub fn modules(&self) -> u8 {
-        let fitted = [
-            self.armor.is_some(),
-            self.shield.is_some(),
-            self.brace.is_some(),
-            self.jam.is_some(),
-            self.grapple,
-            self.mender,
-            self.aura,
-        ];
-        fitted.iter().filter(|fitted| **fitted).count() as u8
+        self.fitted().iter().filter(|fitted| **fitted).count() as u8
     }
 
     /// The power grid that the fit takes (rule 2), 0 or more.
@@ -197,16 +188,15 @@ impl Fit {
     pub fn grid_used(&self, balance: &Balance) -> f32 {
         let grid = &balance.grid;
         let guns = self.guns.iter().flatten().count() as f32 * grid.gun.get();
-        let modules = [
-            (self.armor.is_some(), grid.armor),
-            (self.shield.is_some(), grid.shield),
-            (self.brace.is_some(), grid.brace),
-            (self.jam.is_some(), grid.jam),
-            (self.grapple, grid.grapple),
-            (self.mender, grid.mender),
-            (self.aura, grid.aura),
-        ];
-        modules.iter().filter(|(fitted, _)| *fitted).fold(guns, |used, (_, takes)| used + takes.get())
+        let takes = [grid.armor, grid.shield, grid.brace, grid.jam, grid.grapple, grid.mender, grid.aura];
+        let modules = self.fitted().into_iter().zip(takes).filter(|(fitted, _)| *fitted);
+        modules.fold(guns, |used, (_, takes)| used + takes.get())
+    }
+
+    /// Which modules other than guns are fitted, in the order of the balance's grid.
+    const fn fitted(&self) -> [bool; 7] {
+        let Self { armor, shield, brace, jam, grapple, mender, aura, .. } = self;
+        [armor.is_some(), shield.is_some(), brace.is_some(), jam.is_some(), *grapple, *mender, *aura]
     }
 }
 
