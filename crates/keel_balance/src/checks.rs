@@ -13,6 +13,12 @@ const STEP_S: f64 = 0.05;
 /// Size differences beyond this many classes would not fit the arithmetic of a lock.
 const MOST_CLASSES: usize = 32;
 
+/// The systems that a hull can have slots for, whatever its class.
+pub const MOST_SYSTEMS: u8 = 8;
+
+/// A pilot's ships are looked through one by one, and all of them go into one message.
+const MOST_FLEET: u8 = 12;
+
 pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     classes(&balance.classes, record);
     class_is_known(balance, &balance.starter.class, "starter.class", record);
@@ -30,6 +36,14 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     at_least_one(balance.squads.most, "squads.most", record);
     at_least_one(balance.squads.fill_per_step, "squads.fill_per_step", record);
     at_least_one(balance.combat_log, "combat_log", record);
+    at_least_one(balance.wear.shots, "wear.shots", record);
+    at_least_one(balance.wear.hits, "wear.hits", record);
+    at_least_one(balance.fleet, "fleet", record);
+    at_least_one(balance.charter.members, "charter.members", record);
+    not_empty(&balance.yard.factions, "yard.factions", record);
+    if balance.fleet > MOST_FLEET {
+        record.fault_at("fleet", format!("expected at most {MOST_FLEET} ships, found {}", balance.fleet));
+    }
     cycles(balance, record);
     if !(1..=32).contains(&balance.map.radius) {
         record.fault_at("map.radius", format!("expected a radius from 1 to 32, found {}", balance.map.radius));
@@ -55,6 +69,10 @@ fn classes(classes: &Table<Class>, record: &Record<'_>) {
     }
     for (name, class) in classes.iter().filter(|(_, class)| !(1..=2).contains(&class.guns)) {
         record.fault_at(&format!("classes.{name}.guns"), format!("expected 1 or 2 guns, found {}", class.guns));
+    }
+    for (name, class) in classes.iter().filter(|(_, class)| class.slots > MOST_SYSTEMS) {
+        let problem = format!("expected at most {MOST_SYSTEMS} slots, found {}", class.slots);
+        record.fault_at(&format!("classes.{name}.slots"), problem);
     }
 }
 

@@ -11,6 +11,7 @@ mod schema;
 mod table;
 mod units;
 
+pub use checks::MOST_SYSTEMS;
 pub use error::{BalanceError, Fault};
 pub use load::Leaf;
 pub use schema::*;

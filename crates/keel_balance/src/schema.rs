@@ -27,8 +27,10 @@ pub struct Balance {
     pub variants: Variants,
     /// What a piece's grade gives.
     pub grades: Grades,
-    /// What else scales a volley.
-    pub volley_scales: VolleyScales,
+    /// What scales a module's strength.
+    pub strength: Strength,
+    /// How modules wear.
+    pub wear: Wear,
     /// Points no resist goes over.
     pub resist_cap: Points,
     /// The lock.
@@ -39,10 +41,20 @@ pub struct Balance {
     pub clocks: Clocks,
     /// The powers.
     pub powers: Powers,
+    /// Gear without a power.
+    pub gear: Gear,
     /// Power grid that modules take.
     pub grid: Grid,
     /// Hops, travel and arrivals.
     pub moving: Moving,
+    /// Ships that a pilot has at most.
+    pub fleet: u8,
+    /// What every Haven has.
+    pub yard: Yard,
+    /// Duels by consent.
+    pub duel: Duel,
+    /// Charters of pilots.
+    pub charter: Charter,
     /// Layers 1 to 6.
     pub layers: [Layer; 6],
     /// How many NPC squads a map holds.
@@ -89,7 +101,7 @@ pub struct Class {
     pub guns: u8,
     /// Power grid for modules.
     pub power_grid: Amount,
-    /// Slots for modules other than guns.
+    /// Slots for systems.
     pub slots: u8,
 }
 
@@ -115,6 +127,8 @@ pub struct LineShift {
     pub tracking: Shift,
     /// Classes larger that a lock sees the ship as.
     pub lock_sizes: u8,
+    /// Factor of the ship's own lock time.
+    pub lock: Factor,
 }
 
 /// The makers of gear.
@@ -271,22 +285,36 @@ pub struct Grades {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradeGain {
-    /// Factor of a gun's volley.
-    pub volley: Factor,
+    /// Factor of a module's strength.
+    pub strength: Factor,
     /// Added to each resist of an armor or shield.
     pub resist: Points,
 }
 
-/// What else scales a volley.
+/// What scales a module's strength: a gun's volley, and the hull that a Brace or a mender restores.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct VolleyScales {
-    /// Share that full quality adds.
-    pub quality: Share,
+pub struct Strength {
+    /// Share that a module of no quality keeps.
+    pub poor: Share,
     /// Share that each rank over 1 adds.
     pub rank: Share,
-    /// Share of the volley that a gun at no durability keeps.
+    /// Share that a module at no durability keeps; of the resists, too.
     pub worn: Share,
+}
+
+/// How modules wear, and what a repair costs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wear {
+    /// Shots in which a gun loses a point of durability.
+    pub shots: u16,
+    /// Hits in which a shield or an armor does.
+    pub hits: u16,
+    /// Points that a system loses in each use.
+    pub use_points: u8,
+    /// Points of quality that a repair at a Haven costs.
+    pub repair_quality: u8,
 }
 
 /// The lock.
@@ -343,8 +371,8 @@ pub struct Powers {
     pub unclamp: Unclamp,
     /// The mender.
     pub mender: Mender,
-    /// Quality that a module's repair at Haven costs.
-    pub repair_quality: Amount,
+    /// The cloak.
+    pub cloak: Cloak,
 }
 
 /// What every Brace does.
@@ -405,6 +433,46 @@ pub struct Mender {
     pub reach: u8,
 }
 
+/// The cloak.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cloak {
+    /// Battery spent.
+    pub cost: Amount,
+    /// Time from when it drops until it can be used again.
+    pub cooldown_s: Delay,
+}
+
+/// What gear without a power gives.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gear {
+    /// Points of evasion.
+    pub evasion: Points,
+    /// Added to the tracking.
+    pub tracking: Share,
+    /// Factor of the battery.
+    pub battery: Factor,
+    /// Sectors that a Sensor adds to the view.
+    pub sensor: u8,
+    /// Sectors that a wormhole scanner reaches.
+    pub scanner: u8,
+    /// A Shard.
+    pub shard: Shard,
+}
+
+/// What a Shard gives.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Factor of the hull.
+    pub hull: Factor,
+    /// Factor of the shield.
+    pub shield: Factor,
+    /// Factor of each gun's volley.
+    pub volley: Factor,
+}
+
 /// Power grid that each module takes.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -419,12 +487,26 @@ pub struct Grid {
     pub brace: Amount,
     /// A Jam.
     pub jam: Amount,
-    /// A grapple: Clamp and Unclamp.
-    pub grapple: Amount,
+    /// A Clamp, which is the Unclamp as well.
+    pub clamp: Amount,
+    /// A Sensor.
+    pub sensor: Amount,
     /// A mender.
     pub mender: Amount,
     /// A suppression aura.
     pub aura: Amount,
+    /// A cloak.
+    pub cloak: Amount,
+    /// Evasion gear.
+    pub evasion: Amount,
+    /// Tracking gear.
+    pub tracking: Amount,
+    /// Battery gear.
+    pub battery: Amount,
+    /// A wormhole scanner.
+    pub scanner: Amount,
+    /// A Shard.
+    pub shard: Amount,
 }
 
 /// Hops, travel and arrivals.
@@ -443,6 +525,38 @@ pub struct Moving {
     pub jump_cooldown_s: Delay,
 }
 
+/// What every Haven has.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yard {
+    /// Whose Common gear and hulls it hands out.
+    pub factions: Vec<Faction>,
+    /// Modules that a pilot may keep besides those fitted.
+    pub hold: u16,
+}
+
+/// Duels by consent.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Duel {
+    /// How long a challenge stands.
+    pub ask_s: Seconds,
+    /// How long a duel lasts.
+    pub lasts_s: Seconds,
+}
+
+/// Charters of pilots.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Charter {
+    /// Pilots at most.
+    pub members: u16,
+    /// How long an invitation stands.
+    pub invite_s: Seconds,
+    /// Berths at most.
+    pub berths: u8,
+}
+
 /// A layer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -451,6 +565,10 @@ pub struct Layer {
     pub fire: FireRule,
     /// Whether a pilot's ship at zero hull is destroyed.
     pub hull_loss: bool,
+    /// Whether a Haven stands at its centre.
+    pub haven: bool,
+    /// Whether charters may have berths there.
+    pub berths: bool,
     /// The flag after a rescue jump.
     pub rescue_s: Delay,
     /// NPCs that a sector holds at most.
@@ -478,20 +596,49 @@ pub enum FireRule {
 pub struct NpcFits {
     /// The grade of every piece.
     pub grade: Grade,
-    /// The durability of every gun.
+    /// The durability of every module.
     pub durability: Share,
     /// Whether armor is fitted.
     pub armor: bool,
     /// Whether shields are fitted.
     pub shield: bool,
+    /// Systems that are fitted.
+    pub systems: Vec<System>,
     /// Classes to draw from.
     pub classes: Vec<String>,
     /// Factions to draw from.
     pub factions: Vec<Faction>,
 }
 
-/// The grade of a piece.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+/// A kind of system module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+pub enum System {
+    /// Restores hull and raises every resist.
+    Brace,
+    /// Silences the locked target.
+    Jam,
+    /// Holds a ship in its sector, and breaks free of those that hold this one.
+    Clamp,
+    /// Sees farther.
+    Sensor,
+    /// Repairs ships nearby.
+    Mender,
+    /// Stretches its enemies' cycles.
+    Aura,
+    /// Hides the ship.
+    Cloak,
+    /// Evasion gear.
+    Evasion,
+    /// Tracking gear.
+    Tracking,
+    /// Battery gear.
+    Battery,
+    /// Finds wormholes.
+    Scanner,
+}
+
+/// The grade of a module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Grade {
     /// The lowest.
     #[default]
@@ -504,8 +651,13 @@ pub enum Grade {
     Ultimate,
 }
 
+impl Grade {
+    /// Every grade, the lowest first.
+    pub const ALL: [Self; 4] = [Self::Common, Self::Rare, Self::Legendary, Self::Ultimate];
+}
+
 /// A maker of gear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Faction {
     /// The generalist.
     Human,
@@ -515,6 +667,11 @@ pub enum Faction {
     Sentry,
     /// Plasma.
     Breaker,
+}
+
+impl Faction {
+    /// Every maker.
+    pub const ALL: [Self; 4] = [Self::Human, Self::Raider, Self::Sentry, Self::Breaker];
 }
 
 /// How many NPC squads a map holds.

@@ -24,22 +24,39 @@ pub enum Forbidden {
     #[error("No pilot may fire on a pilot on this layer.")]
     Never,
     /// Only by consent, and there is none.
-    #[error("On this layer pilots fire on pilots only in a duel.")]
+    #[error("On this layer pilots fire on pilots only in a duel, or when their charters are hostile.")]
     NoConsent,
+    /// The target is of the same charter, and there is no duel.
+    #[error("That is a charter mate's ship.")]
+    Mate,
 }
 
-/// Whether a ship may fire on another under a layer's rule (rule 10). `consent` says whether the two have agreed to a duel.
+/// What is between two pilots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bond {
+    /// They have agreed to a duel.
+    pub duel: bool,
+    /// One's charter has declared the other's hostile.
+    pub hostile: bool,
+    /// They are of one charter.
+    pub mates: bool,
+}
+
+/// Whether a ship may fire on another under a map's rule (rule 10), with what is between their pilots.
 ///
 /// # Errors
 /// With the reason when it may not.
-pub fn may_fire(rule: FireRule, shooter: Owner, target: Owner, consent: bool) -> Result<(), Forbidden> {
+pub fn may_fire(rule: FireRule, shooter: Owner, target: Owner, bond: Bond) -> Result<(), Forbidden> {
     match (shooter, target) {
         (Owner::Npc, Owner::Npc) => Err(Forbidden::BothNpcs),
         (Owner::Npc, Owner::Pilot(_)) | (Owner::Pilot(_), Owner::Npc) => Ok(()),
         (Owner::Pilot(shooter), Owner::Pilot(target)) if shooter == target => Err(Forbidden::OwnShip),
         (Owner::Pilot(_), Owner::Pilot(_)) => match rule {
             FireRule::Never => Err(Forbidden::Never),
-            FireRule::Consent if !consent => Err(Forbidden::NoConsent),
+            // A duel is by consent of both, whatever else they are to each other.
+            _ if bond.duel => Ok(()),
+            _ if bond.mates => Err(Forbidden::Mate),
+            FireRule::Consent if !bond.hostile => Err(Forbidden::NoConsent),
             FireRule::Consent | FireRule::Open => Ok(()),
         },
     }
@@ -51,17 +68,27 @@ mod tests {
 
     #[test]
     fn rule_10_layers_say_who_may_fire_on_whom() {
-        let pilots = (Owner::Pilot(1), Owner::Pilot(2));
-        let check = |rule, consent| may_fire(rule, pilots.0, pilots.1, consent);
-        assert_eq!(check(FireRule::Never, true), Err(Forbidden::Never));
-        assert_eq!(check(FireRule::Consent, false), Err(Forbidden::NoConsent));
-        assert_eq!(check(FireRule::Consent, true), Ok(()));
-        assert_eq!(check(FireRule::Open, false), Ok(()));
-        for rule in [FireRule::Never, FireRule::Consent, FireRule::Open] {
-            assert_eq!(may_fire(rule, Owner::Pilot(1), Owner::Npc, false), Ok(()));
-            assert_eq!(may_fire(rule, Owner::Npc, Owner::Pilot(1), false), Ok(()));
-            assert_eq!(may_fire(rule, Owner::Npc, Owner::Npc, false), Err(Forbidden::BothNpcs));
-            assert_eq!(may_fire(rule, Owner::Pilot(1), Owner::Pilot(1), true), Err(Forbidden::OwnShip));
+        use FireRule::{Consent, Never, Open};
+        let bond = |duel, hostile, mates| Bond { duel, hostile, mates };
+        let table = [
+            // (duel, hostile, mates): Never, Consent, Open
+            (bond(false, false, false), Err(Forbidden::NoConsent), Ok(())),
+            (bond(true, false, false), Ok(()), Ok(())),
+            (bond(false, true, false), Ok(()), Ok(())),
+            (bond(true, true, false), Ok(()), Ok(())),
+            (bond(false, false, true), Err(Forbidden::Mate), Err(Forbidden::Mate)),
+            (bond(true, false, true), Ok(()), Ok(())),
+        ];
+        for (bond, consent, open) in table {
+            let check = |rule| may_fire(rule, Owner::Pilot(1), Owner::Pilot(2), bond);
+            assert_eq!([check(Never), check(Consent), check(Open)], [Err(Forbidden::Never), consent, open], "{bond:?}");
+        }
+        for rule in [Never, Consent, Open] {
+            let check = |shooter, target| may_fire(rule, shooter, target, bond(true, true, true));
+            assert_eq!(check(Owner::Pilot(1), Owner::Npc), Ok(()));
+            assert_eq!(check(Owner::Npc, Owner::Pilot(1)), Ok(()));
+            assert_eq!(check(Owner::Npc, Owner::Npc), Err(Forbidden::BothNpcs));
+            assert_eq!(check(Owner::Pilot(1), Owner::Pilot(1)), Err(Forbidden::OwnShip));
         }
     }
 }

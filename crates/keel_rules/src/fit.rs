@@ -1,99 +1,82 @@
 //! What is fitted to a hull. A fit names rows of the balance; [`crate::Sheet`] is what they come to.
 
-use keel_balance::{Balance, Faction, FactionGear, Grade, GradeGain, GunVariant, Layer, LineShift, NpcFits};
+use std::fmt;
+
+use keel_balance::{Balance, Faction, Layer, MOST_SYSTEMS, NpcFits, System};
 use thiserror::Error;
 
-/// A ship class, by its place among the balance's rows: 0 is the smallest, and the place is the size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassId(pub u8);
+use crate::hull::{ClassId, Line};
+use crate::module::{Kind, Module, Variant, WHOLE};
 
-impl ClassId {
-    /// The class of that name.
+/// A place for a module. Wells and system slots count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// A weapon well.
+    Well(u8),
+    /// The armor's.
+    Armor,
+    /// The shield's.
+    Shield,
+    /// A system's.
+    System(u8),
+    /// The Shard's.
+    Shard,
+}
+
+impl Slot {
+    /// Whether a hull with so many wells and slots for systems has it.
+    const fn is_there(self, wells: u8, systems: u8) -> bool {
+        match self {
+            Self::Well(well) => well < wells,
+            Self::System(slot) => slot < systems,
+            Self::Armor | Self::Shield | Self::Shard => true,
+        }
+    }
+
+    /// Whether a module of that kind goes into the slot.
     #[must_use]
-    pub fn named(balance: &Balance, name: &str) -> Option<Self> {
-        balance.classes.position(name).and_then(|index| u8::try_from(index).ok()).map(Self)
+    pub const fn takes(self, kind: Kind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::Well(_), Kind::Gun(_))
+                | (Self::Armor, Kind::Armor)
+                | (Self::Shield, Kind::Shield)
+                | (Self::System(_), Kind::System(_))
+                | (Self::Shard, Kind::Shard)
+        )
     }
 }
 
-/// A hull line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
-    /// No shift.
-    #[default]
-    Line,
-    /// Easier to hit and to lock, better at tracking.
-    Anchor,
-    /// Harder to hit, worse at tracking.
-    Screen,
-}
-
-/// A gun's build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Variant {
-    /// As its maker builds it.
-    #[default]
-    Plain,
-    /// Weaker shots, more of them.
-    Fast,
-    /// Stronger shots, fewer of them.
-    Slow,
-}
-
-/// A piece of gear: a gun, an armor or a shield.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
-    /// Its maker.
-    pub faction: Faction,
-    /// Its grade.
-    pub grade: Grade,
-    /// 0 to 1.
-    pub quality: f32,
-    /// From 1.
-    pub rank: u8,
-    /// 0 (worn out) to 1 (whole).
-    pub durability: f32,
-}
-
-impl Piece {
-    /// A whole Common piece of rank 1 and no quality: what the printed numbers are of.
-    #[must_use]
-    pub const fn common(faction: Faction) -> Self {
-        Self { faction, grade: Grade::Common, quality: 0.0, rank: 1, durability: 1.0 }
+/// As people count: `weapon well 1`, `system slot 3`.
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Well(well) => write!(f, "weapon well {}", u16::from(*well) + 1),
+            Self::Armor => f.write_str("armor slot"),
+            Self::Shield => f.write_str("shield slot"),
+            Self::System(slot) => write!(f, "system slot {}", u16::from(*slot) + 1),
+            Self::Shard => f.write_str("Shard slot"),
+        }
     }
 }
 
-/// A gun in a weapon well.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GunFit {
-    /// The gun.
-    pub piece: Piece,
-    /// Its build.
-    pub variant: Variant,
-}
-
-/// What is fitted to a hull.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What is fitted to a hull. Whether it makes a ship, [`crate::Sheet::new`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fit {
     /// The hull's class.
     pub class: ClassId,
     /// The hull's line.
     pub line: Line,
     /// The weapon wells in order; the first gun's cycle, type, tracking and lock hold for a pair.
-    pub guns: [Option<GunFit>; 2],
+    pub guns: [Option<Module>; 2],
     /// Without one the hull is bare.
-    pub armor: Option<Piece>,
+    pub armor: Option<Module>,
     /// Without one the armor is struck at once.
-    pub shield: Option<Piece>,
-    /// The maker of the Brace.
-    pub brace: Option<Faction>,
-    /// The maker of the Jam.
-    pub jam: Option<Faction>,
-    /// Clamp and Unclamp.
-    pub grapple: bool,
-    /// A mender.
-    pub mender: bool,
-    /// A suppression aura.
-    pub aura: bool,
+    pub shield: Option<Module>,
+    /// The system slots in order; a class has the first so many of them.
+    pub systems: [Option<Module>; MOST_SYSTEMS as usize],
+    /// What raises hull, shield and volley alike.
+    pub shard: Option<Module>,
 }
 
 /// Why a fit does not make a ship.
@@ -102,22 +85,27 @@ pub enum FitError {
     /// The balance has no such class.
     #[error("There is no class {}.", .0.0)]
     UnknownClass(ClassId),
-    /// More guns than the class has wells.
-    #[error("That hull has {wells} weapon wells; the fit has {guns} guns.")]
-    TooManyGuns {
-        /// What the fit has.
-        guns: u8,
+    /// The hull has no such slot.
+    #[error("That hull has no {slot}: it has {wells} weapon wells and {systems} system slots.")]
+    NoSuchSlot {
+        /// Which.
+        slot: Slot,
         /// What the hull has.
         wells: u8,
-    },
-    /// More modules than the class has slots.
-    #[error("That hull has {slots} module slots; the fit has {modules} modules.")]
-    TooManyModules {
-        /// What the fit has.
-        modules: u8,
         /// What the hull has.
-        slots: u8,
+        systems: u8,
     },
+    /// The slot is for other modules.
+    #[error("No {kind} goes into the {slot}.")]
+    WrongSlot {
+        /// What was to go there.
+        kind: Kind,
+        /// Where.
+        slot: Slot,
+    },
+    /// The ship has one, and works with one alone.
+    #[error("That ship has one already: {0}.")]
+    Twice(Kind),
     /// More power grid than the class has.
     #[error("The fit takes {used} power grid of {grid}.")]
     OverGrid {
@@ -138,26 +126,25 @@ impl Fit {
             guns: [None; 2],
             armor: None,
             shield: None,
-            brace: None,
-            jam: None,
-            grapple: false,
-            mender: false,
-            aura: false,
+            systems: [None; MOST_SYSTEMS as usize],
+            shard: None,
         }
     }
 
-    /// A hull of a class with a gun in each well, armor and shield, all of one make.
+    /// A hull of a class with a gun in each well, armor and shield, all whole, Common and of one make.
     #[must_use]
     pub fn common(balance: &Balance, class: ClassId, faction: Faction) -> Self {
-        let piece = Piece::common(faction);
-        Self { armor: Some(piece), shield: Some(piece), ..Self::armed(balance, class, piece) }
+        Self {
+            armor: Some(Module::common(Kind::Armor, faction)),
+            shield: Some(Module::common(Kind::Shield, faction)),
+            ..Self::armed(balance, class, Module::common(Kind::Gun(Variant::Plain), faction))
+        }
     }
 
     /// A hull of a class with that gun in each well and nothing else.
     #[must_use]
-    pub fn armed(balance: &Balance, class: ClassId, piece: Piece) -> Self {
+    pub fn armed(balance: &Balance, class: ClassId, gun: Module) -> Self {
         let wells = balance.classes.get(class.0.into()).map_or(0, |(_, class)| class.guns);
-        let gun = GunFit { piece, variant: Variant::Plain };
         Self { guns: [(wells > 0).then_some(gun), (wells > 1).then_some(gun)], ..Self::bare(class) }
     }
 
@@ -166,70 +153,117 @@ impl Fit {
     pub fn starter(balance: &Balance) -> Self {
         let faction = balance.starter.faction;
         let class = ClassId::named(balance, &balance.starter.class).unwrap_or_default();
-        Self { brace: Some(faction), jam: Some(faction), grapple: true, ..Self::common(balance, class, faction) }
+        let powers = [System::Brace, System::Jam, System::Clamp];
+        powers.iter().fold(Self::common(balance, class, faction), |fit, &power| fit.with(power, faction))
     }
 
     /// What an NPC of a layer flies (rule 10).
     #[must_use]
     pub fn npc(balance: &Balance, layer: &Layer, class: ClassId, faction: Faction) -> Self {
-        let NpcFits { grade, durability, armor, shield, .. } = &layer.npcs;
-        let piece = Piece { grade: *grade, durability: durability.get(), ..Piece::common(faction) };
-        Self { armor: armor.then_some(piece), shield: shield.then_some(piece), ..Self::armed(balance, class, piece) }
+        let NpcFits { grade, durability, armor, shield, systems, .. } = &layer.npcs;
+        let durability = (durability.get() * f32::from(WHOLE)).round() as u8;
+        let module = |kind| Module { grade: *grade, durability, ..Module::common(kind, faction) };
+        let fit = Self {
+            armor: armor.then(|| module(Kind::Armor)),
+            shield: shield.then(|| module(Kind::Shield)),
+            ..Self::armed(balance, class, module(Kind::Gun(Variant::Plain)))
+        };
+        systems.iter().fold(fit, |fit, &system| fit.with_module(module(Kind::System(system))))
     }
 
-    /// How many modules the fit has other than guns (rule 2).
+    /// The fit with a whole Common system more, in the first slot that is free.
     #[must_use]
-    pub fn modules(&self) -> u8 {
-        self.fitted().iter().filter(|fitted| **fitted).count() as u8
+    pub fn with(self, system: System, faction: Faction) -> Self {
+        self.with_module(Module::common(Kind::System(system), faction))
+    }
+
+    fn with_module(mut self, module: Module) -> Self {
+        if let Some(free) = self.systems.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(module);
+        }
+        self
+    }
+
+    /// What is in a slot; `None` when no hull has such a slot.
+    #[must_use]
+    pub fn slot(&self, slot: Slot) -> Option<&Option<Module>> {
+        match slot {
+            Slot::Well(well) => self.guns.get(usize::from(well)),
+            Slot::Armor => Some(&self.armor),
+            Slot::Shield => Some(&self.shield),
+            Slot::System(slot) => self.systems.get(usize::from(slot)),
+            Slot::Shard => Some(&self.shard),
+        }
+    }
+
+    /// A slot to change; `None` when no hull has such a slot.
+    pub fn slot_mut(&mut self, slot: Slot) -> Option<&mut Option<Module>> {
+        match slot {
+            Slot::Well(well) => self.guns.get_mut(usize::from(well)),
+            Slot::Armor => Some(&mut self.armor),
+            Slot::Shield => Some(&mut self.shield),
+            Slot::System(slot) => self.systems.get_mut(usize::from(slot)),
+            Slot::Shard => Some(&mut self.shard),
+        }
+    }
+
+    /// The fit with that in a slot, or nothing (rule 2).
+    ///
+    /// # Errors
+    /// When it makes no ship.
+    pub fn fitted(&self, balance: &Balance, slot: Slot, module: Option<Module>) -> Result<Self, FitError> {
+        let (_, class) = balance.classes.get(self.class.0.into()).ok_or(FitError::UnknownClass(self.class))?;
+        let (wells, systems) = (class.guns, class.slots);
+        if !slot.is_there(wells, systems) {
+            return Err(FitError::NoSuchSlot { slot, wells, systems });
+        }
+        let mut fit = *self;
+        if let Some(place) = fit.slot_mut(slot) {
+            *place = module;
+        }
+        fit.check(balance).map(|()| fit)
+    }
+
+    /// What is fitted, and where.
+    pub fn modules(&self) -> impl Iterator<Item = (Slot, &Module)> {
+        let wells = (0..).map(Slot::Well).zip(&self.guns);
+        let systems = (0..).map(Slot::System).zip(&self.systems);
+        let single = [(Slot::Armor, &self.armor), (Slot::Shield, &self.shield), (Slot::Shard, &self.shard)];
+        wells.chain(single).chain(systems).filter_map(|(slot, module)| module.as_ref().map(|module| (slot, module)))
+    }
+
+    /// Where a system of that kind is fitted.
+    #[must_use]
+    pub fn system(&self, system: System) -> Option<(Slot, &Module)> {
+        self.modules().find(|(_, module)| module.kind == Kind::System(system))
     }
 
     /// The power grid that the fit takes (rule 2), 0 or more.
     #[must_use]
     pub fn grid_used(&self, balance: &Balance) -> f32 {
-        let grid = &balance.grid;
-        let guns = self.guns.iter().flatten().count() as f32 * grid.gun.get();
-        let takes = [grid.armor, grid.shield, grid.brace, grid.jam, grid.grapple, grid.mender, grid.aura];
-        let modules = self.fitted().into_iter().zip(takes).filter(|(fitted, _)| *fitted);
-        modules.fold(guns, |used, (_, takes)| used + takes.get())
+        self.modules().map(|(_, module)| module.kind.grid(balance)).sum()
     }
 
-    /// Which modules other than guns are fitted, in the order of the balance's grid.
-    const fn fitted(&self) -> [bool; 7] {
-        let Self { armor, shield, brace, jam, grapple, mender, aura, .. } = self;
-        [armor.is_some(), shield.is_some(), brace.is_some(), jam.is_some(), *grapple, *mender, *aura]
-    }
-}
-
-pub(crate) const fn faction_gear(balance: &Balance, faction: Faction) -> &FactionGear {
-    match faction {
-        Faction::Human => &balance.factions.human,
-        Faction::Raider => &balance.factions.raider,
-        Faction::Sentry => &balance.factions.sentry,
-        Faction::Breaker => &balance.factions.breaker,
-    }
-}
-
-pub(crate) const fn grade_gain(balance: &Balance, grade: Grade) -> &GradeGain {
-    match grade {
-        Grade::Common => &balance.grades.common,
-        Grade::Rare => &balance.grades.rare,
-        Grade::Legendary => &balance.grades.legendary,
-        Grade::Ultimate => &balance.grades.ultimate,
-    }
-}
-
-pub(crate) const fn line_shift(balance: &Balance, line: Line) -> &LineShift {
-    match line {
-        Line::Line => &balance.lines.line,
-        Line::Anchor => &balance.lines.anchor,
-        Line::Screen => &balance.lines.screen,
-    }
-}
-
-pub(crate) const fn variant(balance: &Balance, variant: Variant) -> &GunVariant {
-    match variant {
-        Variant::Plain => &balance.variants.plain,
-        Variant::Fast => &balance.variants.fast,
-        Variant::Slow => &balance.variants.slow,
+    /// Whether the fit makes a ship (rule 2).
+    ///
+    /// # Errors
+    /// With the first thing that stands against it.
+    pub fn check(&self, balance: &Balance) -> Result<(), FitError> {
+        let (_, class) = balance.classes.get(self.class.0.into()).ok_or(FitError::UnknownClass(self.class))?;
+        let (wells, systems) = (class.guns, class.slots);
+        for (slot, &Module { kind, .. }) in self.modules() {
+            if !slot.is_there(wells, systems) {
+                return Err(FitError::NoSuchSlot { slot, wells, systems });
+            }
+            if !slot.takes(kind) {
+                return Err(FitError::WrongSlot { kind, slot });
+            }
+            let is_twin = |(_, other): &(Slot, &Module)| matches!(slot, Slot::System(_)) && other.kind == kind;
+            if self.modules().filter(is_twin).count() > 1 {
+                return Err(FitError::Twice(kind));
+            }
+        }
+        let (used, grid) = (self.grid_used(balance), class.power_grid.get());
+        if used > grid { Err(FitError::OverGrid { used, grid }) } else { Ok(()) }
     }
 }

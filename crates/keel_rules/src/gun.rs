@@ -1,9 +1,9 @@
 //! Guns: what one delivers and how two fold into one (rule 3).
 
-use keel_balance::{Balance, GradeGain, GunVariant, VolleyScales};
+use keel_balance::Balance;
 
 use crate::edge::Damage;
-use crate::fit::{GunFit, faction_gear, grade_gain, variant};
+use crate::module::{Module, Variant};
 use crate::time::{Micros, Moment};
 
 /// A gun, or a folded pair, as the card prints it.
@@ -49,34 +49,19 @@ impl GunSheet {
     }
 }
 
-/// One gun on a hull whose class has that volley factor (rules 2 and 3).
+/// One gun on a hull whose class, with its Shard, has that volley factor (rules 2 and 3).
 #[must_use]
-pub fn gun(balance: &Balance, fit: &GunFit, class_volley: f32) -> GunSheet {
-    let gear = faction_gear(balance, fit.piece.faction);
-    let variant = variant(balance, fit.variant);
-    let scale = volley_scale(&balance.volley_scales, grade_gain(balance, fit.piece.grade), &fit.piece);
-    let cycle = gear.gun.cycle_s.get() * f64::from(variant.cycle.get());
+pub(crate) fn gun(balance: &Balance, module: &Module, variant: Variant, hull_volley: f32) -> GunSheet {
+    let (gear, variant) = (module.gear(balance), variant.factors(balance));
+    let plain = balance.baseline.volley.get() * gear.gun.volley.get() * variant.volley.get();
     GunSheet {
-        volley: plain_volley(balance.baseline.volley.get() * gear.gun.volley.get(), variant) * scale * class_volley,
-        cycle: Micros::from_seconds(cycle),
+        volley: plain * module.strength(balance) * hull_volley,
+        cycle: Micros::from_seconds(gear.gun.cycle_s.get() * f64::from(variant.cycle.get())),
         cost: gear.gun.battery.get(),
         damage: gear.damage.into(),
         tracking: gear.gun.tracking.get(),
         lock: gear.gun.lock.get(),
     }
-}
-
-fn plain_volley(volley: f32, variant: &GunVariant) -> f32 {
-    volley * variant.volley.get()
-}
-
-/// What grade, quality, rank and durability make of a volley. They leave the cycle alone.
-#[must_use]
-fn volley_scale(scales: &VolleyScales, grade: &GradeGain, piece: &crate::fit::Piece) -> f32 {
-    let quality = 1.0 + scales.quality.get() * piece.quality;
-    let rank = 1.0 + scales.rank.get() * f32::from(piece.rank.saturating_sub(1));
-    let worn = scales.worn.get();
-    grade.volley.get() * quality * rank * (worn + (1.0 - worn) * piece.durability)
 }
 
 /// A cycle that starts under an enemy's suppression aura (rule 4). Of several auras the strongest alone counts: `factors`

@@ -1,8 +1,9 @@
 //! What a ship's powers do and cost, with their maker's shades (rule 8).
 
-use keel_balance::{Balance, Faction};
+use keel_balance::{Balance, System};
 
-use crate::fit::{Fit, faction_gear};
+use crate::fit::Fit;
+use crate::module::{Kind, Module, WHOLE};
 use crate::time::{Micros, Moment};
 
 /// Every power of a ship; `None` where its module is not fitted.
@@ -20,6 +21,65 @@ pub struct PowerSheet {
     pub mender: Option<Mender>,
     /// Factor by which it stretches an enemy's cycle.
     pub aura: Option<f32>,
+    /// Hides the ship.
+    pub cloak: Option<Cloak>,
+}
+
+impl PowerSheet {
+    /// Points that an active Brace adds to every resist; 0 with none fitted.
+    #[must_use]
+    pub fn brace_resist(&self) -> f32 {
+        self.brace.map_or(0.0, |brace| brace.resist)
+    }
+
+    /// What a power costs; `None` when its module is not fitted.
+    #[must_use]
+    pub fn cost(&self, power: Power) -> Option<f32> {
+        match power {
+            Power::Brace => self.brace.map(|brace| brace.cost),
+            Power::Jam => self.jam.map(|jam| jam.cost),
+            Power::Clamp => self.clamp.map(|clamp| clamp.cost),
+            Power::Unclamp => self.unclamp.map(|unclamp| unclamp.cost),
+            Power::Cloak => self.cloak.map(|cloak| cloak.cost),
+        }
+    }
+}
+
+/// A power that a pilot uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Power {
+    /// Restores hull and raises every resist.
+    Brace,
+    /// Silences the locked target.
+    Jam,
+    /// Holds the locked target in its sector.
+    Clamp,
+    /// Breaks every Clamp on the ship.
+    Unclamp,
+    /// Hides the ship.
+    Cloak,
+}
+
+impl Power {
+    /// Every power.
+    pub const ALL: [Self; 5] = [Self::Brace, Self::Jam, Self::Clamp, Self::Unclamp, Self::Cloak];
+
+    /// The module that it needs.
+    #[must_use]
+    pub const fn module(self) -> System {
+        match self {
+            Self::Brace => System::Brace,
+            Self::Jam => System::Jam,
+            Self::Clamp | Self::Unclamp => System::Clamp,
+            Self::Cloak => System::Cloak,
+        }
+    }
+
+    /// Whether a Jam on the ship silences it (rule 8).
+    #[must_use]
+    pub const fn is_silenced_by_jam(self) -> bool {
+        matches!(self, Self::Brace | Self::Clamp | Self::Cloak)
+    }
 }
 
 /// A Brace.
@@ -35,8 +95,6 @@ pub struct Brace {
     pub cost: f32,
     /// Time until it can be used again.
     pub cooldown: Micros,
-    /// Share of the hull under which an escort uses it.
-    pub trigger_hull: f32,
 }
 
 /// A Jam.
@@ -70,6 +128,15 @@ pub struct Unclamp {
     pub cost: f32,
 }
 
+/// A cloak.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cloak {
+    /// Battery spent.
+    pub cost: f32,
+    /// Time from when it drops until it can be used again.
+    pub cooldown: Micros,
+}
+
 /// A mender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mender {
@@ -85,71 +152,96 @@ pub struct Mender {
 
 /// The powers of a fit (rule 8).
 #[must_use]
-pub fn powers(balance: &Balance, fit: &Fit) -> PowerSheet {
+pub(crate) fn powers(balance: &Balance, fit: &Fit) -> PowerSheet {
     let rule = &balance.powers;
+    let fitted = |system| fit.system(system).map(|(_, module)| module);
+    let clamp = fitted(System::Clamp);
     PowerSheet {
-        brace: fit.brace.map(|faction| brace(balance, faction)),
-        jam: fit.jam.map(|faction| Jam {
-            lasts: faction_gear(balance, faction).jam_s.into(),
+        brace: fitted(System::Brace).map(|module| brace(balance, module)),
+        jam: fitted(System::Jam).map(|module| Jam {
+            lasts: module.gear(balance).jam_s.into(),
             cost: rule.jam.cost.get(),
             cooldown: rule.jam.cooldown_s.into(),
         }),
-        clamp: fit.grapple.then(|| Clamp {
-            grapple: rule.clamp.grapple.get(),
+        clamp: clamp.map(|module| Clamp {
+            grapple: grapple(rule.clamp.grapple.get(), module),
             holds_at: rule.clamp.holds_at.get(),
             cost: rule.clamp.cost.get(),
         }),
-        unclamp: fit.grapple.then(|| Unclamp { immune: rule.unclamp.immune_s.into(), cost: rule.unclamp.cost.get() }),
-        mender: fit.mender.then(|| Mender {
+        unclamp: clamp.map(|_| Unclamp { immune: rule.unclamp.immune_s.into(), cost: rule.unclamp.cost.get() }),
+        mender: fitted(System::Mender).map(|module| Mender {
             every: rule.mender.every_s.into(),
-            hull: rule.mender.hull.get(),
+            hull: rule.mender.hull.get() * module.strength(balance),
             cost: rule.mender.cost.get(),
             reach: rule.mender.reach,
         }),
-        aura: fit.aura.then(|| balance.lock.aura_cycle.get()),
+        aura: fitted(System::Aura).map(|_| balance.lock.aura_cycle.get()),
+        cloak: fitted(System::Cloak)
+            .map(|_| Cloak { cost: rule.cloak.cost.get(), cooldown: rule.cloak.cooldown_s.into() }),
     }
 }
 
-fn brace(balance: &Balance, faction: Faction) -> Brace {
-    let (rule, shade) = (&balance.powers.brace, &faction_gear(balance, faction).brace);
+fn brace(balance: &Balance, module: &Module) -> Brace {
+    let (rule, shade) = (&balance.powers.brace, &module.gear(balance).brace);
     Brace {
-        hull: shade.hull.get(),
+        hull: shade.hull.get() * module.strength(balance),
         resist: rule.resist.get(),
         lasts: rule.lasts_s.into(),
         cost: shade.cost.get(),
         cooldown: shade.cooldown_s.into(),
-        trigger_hull: rule.trigger_hull.get(),
     }
+}
+
+/// The grapple of a Clamp module (rule 8): it wears with the module, and under half of the baseline holds nothing.
+fn grapple(baseline: f32, module: &Module) -> f32 {
+    baseline * f32::from(module.durability) / f32::from(WHOLE)
 }
 
 /// Why a power is not used (rule 8). It has spent nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// The ship has no such module.
-    #[error("This ship has no such module.")]
-    NoModule,
+    #[error("This ship has no {0}.")]
+    NoModule(Kind),
     /// A Jam silences it.
     #[error("A Jam silences it.")]
     Silenced,
     /// It cools down.
-    #[error("It cools down.")]
-    Cooling,
+    #[error("It cools down for {0:.1} s more.")]
+    Cooling(Micros),
     /// The battery holds too little.
     #[error("The battery is too low.")]
     Battery,
+    /// It needs a locked target, and there is none.
+    #[error("Lock a target first.")]
+    NoTarget,
+    /// It needs a locked target, and the lock still runs.
+    #[error("The lock does not hold yet.")]
+    NotLocked,
+    /// The target is held already.
+    #[error("Your Clamp holds that ship already.")]
+    Clamped,
+    /// The target broke free a moment ago.
+    #[error("That ship just broke free. It cannot be clamped yet.")]
+    Immune,
+    /// No Clamp holds the ship.
+    #[error("No Clamp holds this ship.")]
+    Free,
+    /// The ship is hidden already.
+    #[error("This ship is cloaked already.")]
+    Cloaked,
 }
 
-/// The battery after a power is used (rule 8). `cost` is `None` with no module, `silenced` says whether a Jam silences this
-/// power, `cooled` when it may be used again.
+/// The battery after a power is used (rule 8). `silenced` says whether a Jam silences this power, `cooled` when it may be
+/// used again.
 ///
 /// # Errors
 /// With the first reason that stands against it.
-pub fn spend(cost: Option<f32>, silenced: bool, cooled: Moment, now: Moment, battery: f32) -> Result<f32, Unusable> {
-    let cost = cost.ok_or(Unusable::NoModule)?;
+pub fn spend(cost: f32, silenced: bool, cooled: Moment, now: Moment, battery: f32) -> Result<f32, Unusable> {
     if silenced {
         Err(Unusable::Silenced)
     } else if now < cooled {
-        Err(Unusable::Cooling)
+        Err(Unusable::Cooling(cooled.since(now)))
     } else if battery < cost {
         Err(Unusable::Battery)
     } else {
@@ -169,11 +261,16 @@ pub fn jammed_until(until: Moment, now: Moment, lasts: Micros) -> Moment {
     until.max(now + lasts)
 }
 
-/// Whether a Clamp of that grapple holds a ship that tries to leave (rule 8). It does not roll. A ship that broke free is
-/// not caught again before `immune_until`.
+/// Whether a Clamp holds a ship that tries to leave (rule 8): from half of a baseline grapple on. It does not roll.
 #[must_use]
-pub fn clamp_holds(clamp: &Clamp, immune_until: Moment, now: Moment) -> bool {
-    clamp.grapple >= clamp.holds_at && now >= immune_until
+pub fn clamp_holds(clamp: &Clamp) -> bool {
+    clamp.grapple >= clamp.holds_at
+}
+
+/// Whether a Clamp may catch a ship (rule 8): one that broke free is not caught again before `immune_until`.
+#[must_use]
+pub fn clamp_catches(immune_until: Moment, now: Moment) -> bool {
+    now >= immune_until
 }
 
 #[cfg(test)]
@@ -186,11 +283,12 @@ mod tests {
 
     #[test]
     fn rule_8_a_refused_power_says_why_and_spends_nothing() {
-        assert_eq!(spend(Some(15.0), false, at(1.0), at(1.0), 15.0), Ok(0.0));
-        assert_eq!(spend(None, true, at(9.0), at(0.0), 0.0), Err(Unusable::NoModule));
-        assert_eq!(spend(Some(15.0), true, at(0.0), at(1.0), 100.0), Err(Unusable::Silenced));
-        assert_eq!(spend(Some(15.0), false, at(4.0), at(3.95), 100.0), Err(Unusable::Cooling));
-        assert_eq!(spend(Some(15.0), false, at(0.0), at(1.0), 14.9), Err(Unusable::Battery));
+        assert_eq!(spend(15.0, false, at(1.0), at(1.0), 15.0), Ok(0.0));
+        assert_eq!(spend(15.0, true, at(0.0), at(1.0), 100.0), Err(Unusable::Silenced));
+        let left = Micros::from_seconds(0.5);
+        assert_eq!(spend(15.0, false, at(4.0), at(3.5), 100.0), Err(Unusable::Cooling(left)));
+        assert_eq!(Unusable::Cooling(left).to_string(), "It cools down for 0.5 s more.");
+        assert_eq!(spend(15.0, false, at(0.0), at(1.0), 14.9), Err(Unusable::Battery));
     }
 
     #[test]
@@ -210,9 +308,13 @@ mod tests {
     #[test]
     fn rule_8_a_clamp_holds_from_half_of_a_baseline_grapple_on() {
         let clamp = |grapple| Clamp { grapple, holds_at: 50.0, cost: 10.0 };
-        assert!(clamp_holds(&clamp(50.0), at(0.0), at(1.0)));
-        assert!(!clamp_holds(&clamp(49.9), at(0.0), at(1.0)));
-        assert!(!clamp_holds(&clamp(100.0), at(1.5), at(1.45)));
-        assert!(clamp_holds(&clamp(100.0), at(1.5), at(1.5)));
+        assert!(clamp_holds(&clamp(50.0)));
+        assert!(!clamp_holds(&clamp(49.9)));
+    }
+
+    #[test]
+    fn rule_8_a_ship_that_broke_free_is_not_caught_again_for_half_a_second() {
+        assert!(!clamp_catches(at(1.5), at(1.45)));
+        assert!(clamp_catches(at(1.5), at(1.5)));
     }
 }

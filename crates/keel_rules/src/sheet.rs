@@ -1,12 +1,14 @@
 //! The ship card: everything a fit comes to, computed once and read by every rule (rules 2 to 9).
 
-use keel_balance::{Balance, Class};
+use keel_balance::{Balance, Class, System};
 
 use crate::clocks;
 use crate::edge::{DamageTable, edge, resist};
-use crate::fit::{ClassId, Fit, FitError, Piece, faction_gear, grade_gain, line_shift};
+use crate::fit::{Fit, FitError};
 use crate::gun::{self, GunSheet};
+use crate::hull::ClassId;
 use crate::lock;
+use crate::module::{Kind, Module};
 use crate::pools::{Defense, Defenses, Pools};
 use crate::powers::{self, PowerSheet};
 use crate::roll;
@@ -39,7 +41,9 @@ pub struct Sheet {
     pub defenses: Defenses,
     /// Lock time against a ship of the same size.
     pub lock: Micros,
-    /// The class's lock time before gear.
+    /// Factor of the lock time, from gear and hull.
+    pub lock_multiplier: f32,
+    /// The class's lock time before that.
     pub base_lock: Micros,
     /// What comes off the lock for each class the target is larger.
     pub larger: Micros,
@@ -57,13 +61,19 @@ pub struct Sheet {
     pub navigation: Navigation,
     /// The powers.
     pub powers: PowerSheet,
-    /// Quality that repairing a module at Haven costs.
-    pub repair_quality: f32,
+    /// Sectors around its own that it sees.
+    view: u8,
+    /// What a Sensor adds to that; 0 with none fitted.
+    sensor: u8,
+    /// Sectors that its wormhole scanner reaches; `None` with none fitted.
+    pub scanner: Option<u8>,
     /// Power grid that the fit takes.
     pub grid_used: f32,
     /// Power grid that the hull has.
     pub grid: f32,
-    /// Slots that the hull has for modules other than guns.
+    /// Weapon wells that the hull has.
+    pub wells: u8,
+    /// Slots that the hull has for systems.
     pub slots: u8,
 }
 
@@ -86,24 +96,24 @@ pub struct Navigation {
     pub rescue: [Micros; 6],
 }
 
+/// Sectors around its own that every ship sees.
+const VIEW: u8 = 1;
+
 impl Sheet {
     /// The card of a fit (rules 2 to 9).
     ///
     /// # Errors
-    /// When the class is unknown, or the fit has more guns or takes more grid than the class has.
+    /// When the fit makes no ship.
     pub fn new(balance: &Balance, fit: &Fit) -> Result<Self, FitError> {
+        fit.check(balance)?;
         let (_, class) = balance.classes.get(fit.class.0.into()).ok_or(FitError::UnknownClass(fit.class))?;
-        let gun = folded_guns(balance, fit, class)?;
-        let (grid_used, grid) = (fit.grid_used(balance), class.power_grid.get());
-        if grid_used > grid {
-            return Err(FitError::OverGrid { used: grid_used, grid });
-        }
-        let (modules, slots) = (fit.modules(), class.slots);
-        if modules > slots {
-            return Err(FitError::TooManyModules { modules, slots });
-        }
-        let shift = line_shift(balance, fit.line);
-        let gun_tracking = gun.map_or(0.0, |gun| gun.tracking);
+        let gun = folded_guns(balance, fit, class);
+        let shift = fit.line.shift(balance);
+        let gear = |system| fit.system(system).map(|_| &balance.gear);
+        let tracking = gun.map_or(0.0, |gun| gun.tracking) + shift.tracking.get();
+        let lock_multiplier = gun.map_or(1.0, |gun| gun.lock) * shift.lock.get();
+        let battery = gear(System::Battery).map_or(1.0, |gear| gear.battery.get());
+        let sensor = gear(System::Sensor).map_or(0, |gear| gear.sensor);
         let base_lock = Micros::from(class.lock_s);
         let larger = Micros::from(balance.lock.larger_s);
         let hop = Micros::from(class.move_s);
@@ -115,19 +125,22 @@ impl Sheet {
             hit: balance.roll.hit.get() * 100.0,
             crit: balance.roll.crit.get() * 100.0,
             crit_damage: balance.roll.crit_damage.get(),
-            evasion: class.evasion.get() + shift.evasion.get(),
+            evasion: class.evasion.get()
+                + shift.evasion.get()
+                + gear(System::Evasion).map_or(0.0, |gear| gear.evasion.get()),
             size_step: balance.roll.size_step.get(),
-            tracking: (gun_tracking + shift.tracking.get()).clamp(0.0, 1.0),
+            tracking: (tracking + gear(System::Tracking).map_or(0.0, |gear| gear.tracking.get())).clamp(0.0, 1.0),
             full,
             defenses: Defenses {
                 shield: fit.shield.map(|piece| defense(balance, &piece)),
                 armor: fit.armor.map_or(Defense::BARE, |piece| defense(balance, &piece)),
                 cap: balance.resist_cap.get(),
             },
-            lock: lock::lock_time(base_lock, 0, larger, gun.map_or(1.0, |gun| gun.lock)),
+            lock: lock::lock_time(base_lock, 0, larger, lock_multiplier),
+            lock_multiplier,
             base_lock,
             larger,
-            battery: balance.baseline.battery.get(),
+            battery: balance.baseline.battery.get() * battery,
             battery_per_step: clocks::per_step(balance.clocks.battery_per_s.get()),
             battery_empty: balance.clocks.battery_empty.get(),
             shield_per_step: clocks::shield_per_step(full.shield, hop.scaled(balance.clocks.shield_moves.get())),
@@ -142,19 +155,21 @@ impl Sheet {
                 rescue: balance.layers.each_ref().map(|layer| layer.rescue_s.into()),
             },
             powers: powers::powers(balance, fit),
-            repair_quality: balance.powers.repair_quality.get(),
-            grid_used,
-            grid,
-            slots,
+            view: VIEW + sensor,
+            sensor,
+            scanner: gear(System::Scanner).map(|gear| gear.scanner),
+            grid_used: fit.grid_used(balance),
+            grid: class.power_grid.get(),
+            wells: class.guns,
+            slots: class.slots,
         })
     }
 
-    /// Time until this ship's lock on a ship of that lock size holds (rule 4). 0 with no gun: it cannot lock.
+    /// Time until this ship's lock on a ship of that lock size holds (rule 4), whether or not it has a gun to lock with.
     #[must_use]
     pub fn lock_on(&self, target_lock_size: u8) -> Micros {
         let classes_larger = lock::classes_larger(self.class.0, target_lock_size);
-        let multiplier = self.gun.map_or(0.0, |gun| gun.lock);
-        lock::lock_time(self.base_lock, classes_larger, self.larger, multiplier)
+        lock::lock_time(self.base_lock, classes_larger, self.larger, self.lock_multiplier)
     }
 
     /// This ship's chance to hit another, in points (rule 5).
@@ -177,6 +192,12 @@ impl Sheet {
         self.gun.map_or(0.0, |gun| gun.battery_limited(per_second))
     }
 
+    /// Sectors around its own that the ship sees: a Jam silences its Sensor (rule 8).
+    #[must_use]
+    pub const fn view(&self, jammed: bool) -> u8 {
+        if jammed { self.view - self.sensor } else { self.view }
+    }
+
     /// Points of resist, 0 to the cap, that the card prints for each type on the shield (rule 6); `None` with none fitted.
     #[must_use]
     pub fn shield_resist(&self) -> Option<DamageTable> {
@@ -194,35 +215,40 @@ impl Sheet {
     }
 }
 
-fn folded_guns(balance: &Balance, fit: &Fit, class: &Class) -> Result<Option<GunSheet>, FitError> {
-    let guns = fit.guns.iter().flatten().count() as u8;
-    if guns > class.guns {
-        return Err(FitError::TooManyGuns { guns, wells: class.guns });
-    }
-    let mut guns = fit.guns.iter().flatten().map(|fit| gun::gun(balance, fit, class.volley.get()));
-    let Some(first) = guns.next() else { return Ok(None) };
-    Ok(Some(guns.fold(first, |pair, second| pair.folded_with(&second))))
+fn folded_guns(balance: &Balance, fit: &Fit, class: &Class) -> Option<GunSheet> {
+    let volley = class.volley.get() * shard(fit, balance.gear.shard.volley.get());
+    let guns = fit.guns.iter().flatten().filter_map(|module| match module.kind {
+        Kind::Gun(variant) => Some(gun::gun(balance, module, variant, volley)),
+        Kind::Armor | Kind::Shield | Kind::System(_) | Kind::Shard => None,
+    });
+    guns.reduce(|pair, second| pair.folded_with(&second))
+}
+
+/// A Shard's factor; 1 with none fitted.
+fn shard(fit: &Fit, factor: f32) -> f32 {
+    fit.shard.map_or(1.0, |_| factor)
 }
 
 fn full_pools(balance: &Balance, fit: &Fit, class: &Class) -> Pools {
-    let armor = fit.armor.map_or(balance.bare_hull, |piece| faction_gear(balance, piece.faction).armor);
-    let shield = fit.shield.map_or(0.0, |piece| faction_gear(balance, piece.faction).shield.get());
+    let armor = fit.armor.map_or(balance.bare_hull, |module| module.gear(balance).armor);
+    let shield = fit.shield.map_or(0.0, |module| module.gear(balance).shield.get());
+    let gear = &balance.gear.shard;
     Pools {
-        hull: balance.baseline.hull.get() * armor.get() * class.hull.get(),
-        shield: balance.baseline.shield.get() * shield * class.shield.get(),
+        hull: balance.baseline.hull.get() * armor.get() * class.hull.get() * shard(fit, gear.hull.get()),
+        shield: balance.baseline.shield.get() * shield * class.shield.get() * shard(fit, gear.shield.get()),
     }
 }
 
-fn defense(balance: &Balance, piece: &Piece) -> Defense {
-    let gear = faction_gear(balance, piece.faction);
+fn defense(balance: &Balance, module: &Module) -> Defense {
+    let gear = module.gear(balance);
     let own = DamageTable {
         plasma: gear.resist.plasma.get(),
         impact: gear.resist.impact.get(),
         phase: gear.resist.phase.get(),
     };
-    let grade = grade_gain(balance, piece.grade).resist.get();
+    let (grade, whole) = (module.grade_gain(balance).resist.get(), module.wholeness(balance));
     Defense {
         edge: DamageTable::of(|damage| edge(&balance.edge, damage, gear.damage.into())),
-        resist: DamageTable::of(|damage| own.get(damage) + grade),
+        resist: DamageTable::of(|damage| (own.get(damage) + grade) * whole),
     }
 }
