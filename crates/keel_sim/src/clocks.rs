@@ -6,7 +6,7 @@ use keel_rules::clocks::{refill, shield_refills};
 
 use crate::notes::{Note, Noted};
 use crate::schedule::{Now, SimSet};
-use crate::world::{Awake, Battery, Card, Condition, Quiet, Ship};
+use crate::world::{Awake, Battery, Card, Condition, Powers, Quiet, Ship};
 
 pub(crate) struct ClocksPlugin;
 
@@ -19,21 +19,19 @@ impl Plugin for ClocksPlugin {
 /// A ship's refills touch that ship alone, so one pass over the ships does all three in their order.
 fn refill_ships(
     now: Res<Now>,
-    mut ships: Query<(&Ship, &Card, &mut Condition, &mut Battery, &Quiet), With<Awake>>,
+    mut ships: Query<(&Ship, &Card, &mut Condition, &mut Battery, &Quiet, &Powers), With<Awake>>,
     mut notes: MessageWriter<Noted>,
 ) {
     let now = now.moment();
-    for (ship, card, mut condition, mut battery, quiet) in &mut ships {
+    for (ship, card, mut condition, mut battery, quiet, powers) in &mut ships {
         let sheet = &*card.0;
         let pools = &mut condition.bypass_change_detection().0;
-        if pools.shield < sheet.full.shield && shield_refills(false, battery.0, sheet.battery_empty) {
+        if pools.shield < sheet.full.shield && shield_refills(powers.is_jammed(now), battery.0, sheet.battery_empty) {
             pools.shield = refill(pools.shield, sheet.full.shield, sheet.shield_per_step);
         }
         if pools.hull < sheet.full.hull && quiet.0 + sheet.hull_quiet <= now {
             pools.hull = sheet.full.hull;
-            if let Some(pilot) = ship.pilot() {
-                notes.write(Noted { pilot, note: Note::HullRefilled });
-            }
+            notes.write_batch(Noted::ship(ship, Note::HullRefilled));
         }
         if battery.0 < sheet.battery {
             battery.0 = refill(battery.0, sheet.battery, sheet.battery_per_step);

@@ -1,117 +1,126 @@
 //! A hash of all that a step can change (rule 1.3): two worlds with the same one are the same.
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 
 use bevy_ecs::prelude::*;
 use fnv::FnvHasher;
-use keel_rules::Moment;
 
-use crate::lock::Gun;
-use crate::minds::Alert;
-use crate::movement::{Helm, Leg};
+use crate::bonds::Bonds;
+use crate::clamps::Clamping;
+use crate::ids::ShipId;
+use crate::minds::{Alert, Mends, Mind};
+use crate::movement::Helm;
 use crate::orders::Orders;
 use crate::pilots::Shipless;
-use crate::record::CombatLog;
 use crate::schedule::Now;
-use crate::squads::{Roster, Squad};
+use crate::shot::{CombatLog, Gun, Locking, Wear};
+use crate::squads::{Roster, Squad, SquadCount};
 use crate::world::{
-    Arrival, Awake, Battery, Condition, Fleet, InFleet, InSector, PilotIndex, Quiet, Rolls, Sector, Ship, ShipIndex,
+    Arrival, Awake, Battery, Berth, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
+    PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex,
 };
 
 /// The hash of the world after its last step. Floats count by their bits.
 #[must_use]
 pub fn world_hash(world: &World) -> u64 {
-    let mut hash = Words(FnvHasher::default());
-    hash.word(world.resource::<Now>().step());
-    for (_, entity) in world.resource::<ShipIndex>().iter() {
-        hash_ship(&mut hash, world, entity);
+    let hash = &mut Words(FnvHasher::default());
+    world.resource::<Now>().step().hash(hash);
+    for (_, ship) in world.resource::<ShipIndex>().iter() {
+        hash_ship(hash, world, ship);
     }
-    for (id, &entity) in &world.resource::<PilotIndex>().0 {
-        hash.word(id.0.into());
-        hash.word(world.get::<Fleet>(entity).map_or(0, |fleet| fleet.iter().len() as u64));
-        for shot in world.get::<CombatLog>(entity).into_iter().flat_map(CombatLog::iter) {
-            hash.word(shot.step);
-            hash.word(shot.shooter.id.0.into());
-            hash.word(shot.target.id.0.into());
-            hash.word(shot.outcome as u64);
-            hash.floats([shot.raw, shot.dealt.shield, shot.dealt.hull]);
-        }
+    world.resource::<ShipIndex>().last().hash(hash);
+    for (_, pilot) in world.resource::<PilotIndex>().iter() {
+        hash_pilot(hash, world, pilot);
     }
-    let index = world.resource::<ShipIndex>();
-    hash.word(index.last().into());
-    for op in &world.resource::<Orders>().minds {
-        hash.word(op.ship().0.into());
+    for map in world.resource::<Maps>().iter() {
+        hash_map(hash, world, map);
     }
-    if let Some(roster) = world.get_resource::<Roster>() {
-        roster.words().for_each(|word| hash.word(word));
+    if let Some(count) = world.get_resource::<SquadCount>() {
+        count.hash(hash);
     }
-    for (due, pilot) in world.resource::<Shipless>().iter() {
-        hash.moment(*due);
-        hash.word(pilot.0.into());
-    }
-    hash.0.finish()
+    world.resource::<Bonds>().hash(hash);
+    world.resource::<Orders>().minds.hash(hash);
+    world.resource::<Shipless>().iter().for_each(|waits| waits.hash(hash));
+    hash.finish()
 }
 
 fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     let Ok(ship) = world.get_entity(entity) else { return };
-    let (Some(name), Some(sector)) = (ship.get::<Ship>(), ship.get::<InSector>()) else { return };
-    hash.word(name.id.0.into());
-    hash.word(name.pilot().map_or(0, |pilot| u64::from(pilot.0) + 1));
-    hash.word(ship.contains::<Awake>().into());
-    if let Some(sector) = world.get::<Sector>(sector.0) {
-        hash.hex(sector.hex);
-    }
+    let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(ShipId(0), |ship| ship.id);
+    let place = |sector: Option<Entity>| {
+        let sector = sector.and_then(|sector| world.get::<Sector>(sector))?;
+        Some((world.get::<Map>(sector.map)?.layer, sector.hex.col, sector.hex.row))
+    };
+    id(Some(entity)).hash(hash);
+    ship.get::<Ship>().and_then(Ship::pilot).hash(hash);
+    place(ship.get::<InSector>().map(|sector| sector.0)).hash(hash);
+    place(ship.get::<Docked>().map(|sector| sector.0)).hash(hash);
+    ship.contains::<Awake>().hash(hash);
     if let (Some(condition), Some(battery)) = (ship.get::<Condition>(), ship.get::<Battery>()) {
-        hash.floats([condition.0.shield, condition.0.hull, battery.0]);
+        [condition.0.shield, condition.0.hull, battery.0].map(f32::to_bits).hash(hash);
     }
-    if let Some(gun) = ship.get::<Gun>() {
-        hash.word(gun.target.map_or(0, |target| target.id.0.into()));
-        hash.moment(gun.locked_at);
-        hash.moment(gun.ready_at);
-    }
-    if let Some(helm) = ship.get::<Helm>() {
-        match helm.leg() {
-            Leg::Still => hash.word(0),
-            Leg::Window { ends } | Leg::Hop { ends } => hash.moment(ends),
-        }
-        helm.course().for_each(|hex| hash.hex(hex));
-    }
-    if let (Some(quiet), Some(arrival)) = (ship.get::<Quiet>(), ship.get::<Arrival>()) {
-        hash.moment(quiet.0);
-        hash.moment(arrival.ends);
-        hash.word(arrival.ends_early.into());
-    }
-    if let Some(rolls) = ship.get::<Rolls>() {
-        hash.word(rolls.fingerprint());
-    }
-    if let Some(squad) = ship.get::<InFleet>().and_then(|fleet| world.get::<Squad>(fleet.0)) {
-        hash.word(squad.id.0.into());
-        hash.word(squad.stream.fingerprint());
-        let alert = ship.get::<InFleet>().and_then(|fleet| world.get::<Alert>(fleet.0));
-        hash.word(alert.map_or(0, |alert| 1 + alert.engages.map_or(0, Moment::get)));
+    id(ship.get::<Locking>().map(|locking| locking.0)).hash(hash);
+    id(ship.get::<Clamping>().map(|clamping| clamping.0)).hash(hash);
+    ship.get::<Fitted>().map(|fitted| fitted.0).hash(hash);
+    ship.get::<Gun>().hash(hash);
+    ship.get::<Wear>().hash(hash);
+    ship.get::<Helm>().hash(hash);
+    ship.get::<Powers>().hash(hash);
+    ship.get::<Quiet>().hash(hash);
+    ship.get::<Arrival>().hash(hash);
+    ship.get::<Mind>().hash(hash);
+    ship.get::<Mends>().hash(hash);
+    ship.get::<Rolls>().map(Rolls::fingerprint).hash(hash);
+    let fleet = ship.get::<InFleet>().map(|fleet| fleet.0);
+    fleet.and_then(|fleet| world.get::<Alert>(fleet)).hash(hash);
+    let squad = fleet.and_then(|fleet| world.get::<Squad>(fleet));
+    squad.map(|squad| (squad.id, squad.stream.fingerprint())).hash(hash);
+}
+
+fn hash_pilot(hash: &mut Words, world: &World, entity: Entity) {
+    world.get::<Pilot>(entity).hash(hash);
+    world.get::<Hold>(entity).hash(hash);
+    world.get::<Fleet>(entity).map_or(0, |fleet| fleet.iter().len()).hash(hash);
+    for shot in world.get::<CombatLog>(entity).into_iter().flat_map(CombatLog::iter) {
+        (shot.step, shot.shooter.id, shot.target.id, shot.outcome as u8).hash(hash);
+        [shot.raw, shot.dealt.shield, shot.dealt.hull].map(f32::to_bits).hash(hash);
     }
 }
 
-/// Words go in by their little-endian bytes, so that every platform hashes alike.
-struct Words(FnvHasher);
-
-impl Words {
-    fn word(&mut self, word: u64) {
-        self.0.write(&word.to_le_bytes());
-    }
-
-    fn moment(&mut self, moment: Moment) {
-        self.word(moment.get());
-    }
-
-    fn hex(&mut self, hex: keel_map::Hex) {
-        self.0.write(&hex.col.to_le_bytes());
-        self.0.write(&hex.row.to_le_bytes());
-    }
-
-    fn floats<const N: usize>(&mut self, floats: [f32; N]) {
-        for float in floats {
-            self.word(float.to_bits().into());
+fn hash_map(hash: &mut Words, world: &World, entity: Entity) {
+    world.get::<Roster>(entity).into_iter().flat_map(Roster::words).for_each(|word| word.hash(hash));
+    for &sector in world.get::<Map>(entity).map_or(&[][..], Map::sectors) {
+        if let Some(berth) = world.get::<Berth>(sector) {
+            (world.get::<Sector>(sector).map(|sector| (sector.hex.col, sector.hex.row)), berth.0).hash(hash);
         }
     }
+}
+
+/// Every number goes in as eight little-endian bytes, so that every platform hashes alike.
+struct Words(FnvHasher);
+
+macro_rules! words {
+    ($($write:ident: $number:ty),*) => {
+        $(
+            #[allow(clippy::cast_lossless, reason = "some of the widths that this is for can be lost, others not")]
+            fn $write(&mut self, number: $number) {
+                self.0.write(&(number as u64).to_le_bytes());
+            }
+        )*
+    };
+}
+
+impl Hasher for Words {
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    words!(
+        write_u8: u8, write_u16: u16, write_u32: u32, write_u64: u64, write_usize: usize,
+        write_i8: i8, write_i16: i16, write_i32: i32, write_i64: i64, write_isize: isize
+    );
 }

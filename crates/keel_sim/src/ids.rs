@@ -25,4 +25,8 @@ ids! {
     PilotId;
     /// An NPC squad.
     SquadId;
+    /// A charter, from 1, in the order in which they were founded.
+    CharterId;
+    /// A module in a pilot's hold, from 1, in the order in which they came there.
+    ModuleId;
 }

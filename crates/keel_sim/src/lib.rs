@@ -6,79 +6,81 @@
 //!
 //! Players and NPCs fly the same archetype through the same systems. They differ only in whose mind gives the orders.
 
+mod bonds;
+mod clamps;
 mod clocks;
-mod cycle;
+mod docks;
 mod expiry;
 mod hash;
 mod ids;
-mod lock;
 mod minds;
 mod movement;
 mod notes;
 mod ops;
 mod orders;
 mod pilots;
-mod pools;
-mod record;
-mod roll;
 mod schedule;
+mod shot;
 mod squads;
 mod stream;
 mod world;
 
-pub use cycle::Fired;
+pub use bonds::{Bonds, Charter};
+pub use clamps::{ClampedBy, Clamping};
 pub use hash::world_hash;
-pub use ids::{PilotId, ShipId, SquadId};
-pub use lock::{Gun, Target};
-pub use movement::{Helm, Leg};
+pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId};
+pub use minds::{Mind, Stance};
+pub use movement::{Helm, Leg, Passage};
 pub use notes::{Note, Noted};
 pub use ops::Answered;
-pub use orders::{Done, Op, Order, Orders, Refusal};
-pub use pools::{Downed, Struck};
-pub use record::{CombatLog, Logged, Shot};
-pub use roll::Rolled;
+pub use orders::{Done, Op, Order, Orders, Part, Refusal, Way};
 pub use schedule::{Now, SimSet};
+pub use shot::{CombatLog, Downed, Fired, Gun, LockedBy, Locking, Logged, Rolled, Shot, Struck, Wear};
 pub use squads::{Squad, UnfitError, check_fits, spawn_squad};
 pub use world::{
-    Arrival, Awake, Battery, Card, Condition, Contact, Fleet, InFleet, InSector, Map, Occupants, Pilot, PilotIndex,
-    Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Tuning, spawn_pilot, spawn_ship,
+    Arrival, Awake, Battery, Berth, Card, Condition, Contact, Docked, Fitted, Fleet, Haven, Hold, InFleet, InSector,
+    Map, Maps, Occupants, Pilot, PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Spot, Tuning,
+    spawn_pilot, spawn_ship,
 };
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bevy_app::prelude::*;
 use keel_balance::Balance;
 
-/// The world of one map and all that happens in it.
+/// The world and all that happens in it.
 pub struct SimPlugin {
     /// Every number.
     pub balance: Arc<Balance>,
-    /// The layer that the map is, 1 to 6.
-    pub layer: u8,
+    /// The layers that there are, within 1 to 6.
+    pub layers: RangeInclusive<u8>,
+    /// The one of them where new pilots come into the world.
+    pub start: u8,
     /// What every chance follows from.
     pub seed: u64,
     /// Threads that a step may use.
     pub threads: usize,
-    /// Whether NPC squads fill the map.
+    /// Whether NPC squads fill the maps.
     pub squads: bool,
 }
 
 impl Plugin for SimPlugin {
     fn build(&self, app: &mut App) {
+        let Self { start, seed, threads, .. } = *self;
         app.add_plugins((
-            schedule::SchedulePlugin { threads: self.threads },
-            world::WorldPlugin { balance: Arc::clone(&self.balance), layer: self.layer, seed: self.seed },
+            schedule::SchedulePlugin { threads },
+            world::WorldPlugin { balance: Arc::clone(&self.balance), layers: self.layers.clone(), start, seed },
+            bonds::BondsPlugin,
             pilots::PilotsPlugin,
             ops::OpsPlugin,
+            clamps::ClampsPlugin,
             movement::MovementPlugin,
-            lock::LockPlugin,
-            cycle::CyclePlugin,
-            roll::RollPlugin,
-            pools::PoolsPlugin,
-            record::RecordPlugin,
+            shot::ShotPlugins,
             clocks::ClocksPlugin,
             expiry::ExpiryPlugin,
             minds::MindsPlugin,
+            docks::DocksPlugin,
         ));
         if self.squads {
             app.add_plugins(squads::SquadsPlugin);

@@ -1,35 +1,42 @@
-//! Hops (rule 9): [`SimSet::Movement`].
+//! Hops and transits (rule 9): [`SimSet::Movement`].
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_map::Hex;
-use keel_rules::Moment;
 use keel_rules::sheet::Navigation;
+use keel_rules::{Micros, Moment};
 
-use crate::lock::Departures;
+use crate::clamps::ClampedBy;
+use crate::ids::ShipId;
 use crate::notes::{Note, Noted};
 use crate::orders::{Done, Refusal};
 use crate::schedule::{Now, SimSet};
-use crate::world::{Awake, Card, InSector, Map, Ship};
+use crate::world::{Appeared, Arrival, Awake, Card, InSector, Map, Maps, Sector, Ship};
 
 pub(crate) struct MovementPlugin;
 
 impl Plugin for MovementPlugin {
     fn build(&self, app: &mut App) {
-        app.add_message::<Arrived>().add_systems(FixedUpdate, hop.in_set(SimSet::Movement));
+        app.add_systems(FixedUpdate, advance_ships.in_set(SimSet::Movement));
     }
 }
 
 /// Where a ship is heading.
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Helm {
     leg: Leg,
     /// The sectors to come, the next one last.
     course: Vec<Hex>,
+    /// Where the transit that runs leads.
+    passage: Option<Passage>,
+    /// What a Clamp has stopped: an Unclamp sends it again.
+    stopped: Option<Errand>,
+    /// When a transit may begin again after one was cancelled.
+    jump_ready: Moment,
 }
 
 /// What a ship does of its course now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Leg {
     /// Nothing.
     #[default]
@@ -44,12 +51,30 @@ pub enum Leg {
         /// When it is in the next sector.
         ends: Moment,
     },
+    /// It leaves its map, or jumps across it. Until then it is where it was, and neither locks nor fires.
+    Transit {
+        /// When it is where that leads.
+        ends: Moment,
+    },
 }
 
-/// A ship has come into a sector.
-#[derive(Message, Clone, Copy, Debug)]
-pub(crate) struct Arrived {
-    pub(crate) sector: Entity,
+/// Where a transit leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Passage {
+    /// To another layer.
+    Travel {
+        /// Which.
+        layer: u8,
+    },
+    /// To the centre of the map.
+    Rescue,
+}
+
+/// What a ship was about when a Clamp stopped it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Errand {
+    Course(Hex),
+    Passage(Passage),
 }
 
 impl Helm {
@@ -64,11 +89,34 @@ impl Helm {
         self.course.iter().rev().copied()
     }
 
+    /// Where the transit that runs leads.
+    #[must_use]
+    pub const fn passage(&self) -> Option<Passage> {
+        self.passage
+    }
+
+    /// When a transit may begin, after one was cancelled.
+    #[must_use]
+    pub const fn jump_ready(&self) -> Moment {
+        self.jump_ready
+    }
+
+    /// Whether the ship is in transit.
+    #[must_use]
+    pub const fn in_transit(&self) -> bool {
+        matches!(self.leg, Leg::Transit { .. })
+    }
+
+    /// Where the course ends, if there is one.
+    pub(crate) fn destination(&self) -> Option<Hex> {
+        self.course.first().copied()
+    }
+
     /// Where a hop that can no longer be cancelled ends.
     pub(crate) fn hopping_to(&self) -> Option<Hex> {
         match self.leg {
             Leg::Hop { .. } => self.course.last().copied(),
-            Leg::Still | Leg::Window { .. } => None,
+            Leg::Still | Leg::Window { .. } | Leg::Transit { .. } => None,
         }
     }
 
@@ -76,6 +124,7 @@ impl Helm {
     /// begins where it ends.
     pub(crate) fn set_course(&mut self, mut path: Vec<Hex>, now: Moment, navigation: &Navigation) -> Moment {
         path.reverse();
+        self.stopped = None;
         let mut arrives = now;
         if let (Leg::Hop { ends }, Some(next)) = (self.leg, self.hopping_to()) {
             arrives = ends;
@@ -92,19 +141,47 @@ impl Helm {
         arrives
     }
 
-    /// Stops where the ship is.
+    /// Begins a transit.
+    pub(crate) fn set_passage(&mut self, passage: Passage, ends: Moment) {
+        self.leg = Leg::Transit { ends };
+        self.course.clear();
+        self.passage = Some(passage);
+        self.stopped = None;
+    }
+
+    /// Stops where the ship is, and forgets what a Clamp has stopped.
     pub(crate) fn stop(&mut self) {
         self.leg = Leg::Still;
         self.course.clear();
+        self.passage = None;
+        self.stopped = None;
     }
 
-    /// Stops as soon as it can be: in the window at once, later after the hop that runs.
-    pub(crate) fn halt(&mut self) -> Result<Done, Refusal> {
+    /// Stops for a Clamp: what the ship was about waits for an Unclamp.
+    fn catch(&mut self) {
+        let errand = self.passage.map(Errand::Passage).or_else(|| self.destination().map(Errand::Course));
+        self.stop();
+        self.stopped = errand;
+    }
+
+    /// What a Clamp has stopped. It is not to be sent twice.
+    pub(crate) fn take_stopped(&mut self) -> Option<Errand> {
+        self.stopped.take()
+    }
+
+    /// Stops as soon as it can be: in the window and in transit at once, later after the hop that runs. After a cancelled
+    /// transit the next one has to wait.
+    pub(crate) fn halt(&mut self, now: Moment, cooldown: Micros) -> Result<Done, Refusal> {
         match self.leg {
-            Leg::Still => Err(Refusal::NothingToCancel),
-            Leg::Window { .. } => {
+            Leg::Still if self.stopped.is_none() => Err(Refusal::NothingToCancel),
+            Leg::Still | Leg::Window { .. } => {
                 self.stop();
                 Ok(Done::Stopped)
+            }
+            Leg::Transit { .. } => {
+                self.stop();
+                self.jump_ready = now + cooldown;
+                Ok(Done::Unjumped { cooldown })
             }
             Leg::Hop { .. } if self.course.len() > 1 => {
                 self.course.drain(..self.course.len() - 1);
@@ -114,52 +191,110 @@ impl Helm {
         }
     }
 
-    /// Goes on with the course by what has ended at `now`; the sector that the ship has come to, if it has.
-    fn advance(&mut self, now: Moment, navigation: &Navigation) -> Option<Hex> {
-        if let Leg::Window { ends } = self.leg
-            && ends <= now
-        {
-            self.leg = Leg::Hop { ends: ends + navigation.hop };
+    /// Goes on by what has ended at `now`. `is_held` is asked only when the ship tries to leave.
+    fn advance(&mut self, now: Moment, navigation: &Navigation, is_held: impl FnOnce() -> bool) -> Event {
+        match self.leg {
+            Leg::Window { ends } if ends <= now => {
+                if is_held() {
+                    self.catch();
+                    return Event::Caught;
+                }
+                self.leg = Leg::Hop { ends: ends + navigation.hop };
+            }
+            Leg::Transit { ends } => {
+                if is_held() {
+                    self.catch();
+                    return Event::Caught;
+                }
+                let Some(passage) = self.passage.filter(|_| ends <= now) else { return Event::Nothing };
+                self.stop();
+                return Event::Landed(passage);
+            }
+            Leg::Still | Leg::Window { .. } | Leg::Hop { .. } => {}
         }
-        let Leg::Hop { ends } = self.leg else { return None };
+        let Leg::Hop { ends } = self.leg else { return Event::Nothing };
         if ends > now {
-            return None;
+            return Event::Nothing;
         }
         let reached = self.course.pop();
         self.leg = if self.course.is_empty() { Leg::Still } else { Leg::Window { ends: ends + navigation.window } };
-        reached
+        reached.map_or(Event::Nothing, Event::Reached)
     }
 }
 
-fn hop(
+/// What a ship's helm has come to.
+enum Event {
+    Nothing,
+    /// A Clamp holds it.
+    Caught,
+    /// It is in the next sector.
+    Reached(Hex),
+    /// Its transit is over.
+    Landed(Passage),
+}
+
+/// A ship that comes into a sector.
+struct Coming {
+    id: ShipId,
+    ship: Entity,
+    sector: Entity,
+    arrival: Option<Arrival>,
+}
+
+fn advance_ships(
     now: Res<Now>,
+    layers: Res<Maps>,
     maps: Query<&Map>,
-    mut ships: Query<(Entity, &Ship, &Card, &InSector, &mut Helm), With<Awake>>,
-    mut departures: ResMut<Departures>,
-    mut arrivals: MessageWriter<Arrived>,
+    sectors: Query<&Sector>,
+    mut ships: Query<(Entity, &Ship, &Card, &InSector, &mut Helm, Option<&ClampedBy>), With<Awake>>,
+    cards: Query<&Card>,
+    mut appeared: MessageWriter<Appeared>,
     mut notes: MessageWriter<Noted>,
+    mut coming: Local<Vec<Coming>>,
     mut commands: Commands,
 ) {
-    let Ok(map) = maps.single() else { return };
-    let mut reached: Vec<(Entity, &Ship, Entity, Hex)> = Vec::new();
-    for (entity, ship, card, sector, mut helm) in &mut ships {
+    let now = now.moment();
+    for (entity, ship, card, sector, mut helm, clamped_by) in &mut ships {
         if helm.leg == Leg::Still {
             continue;
         }
-        let Some(hex) = helm.bypass_change_detection().advance(now.moment(), &card.0.navigation) else { continue };
-        if helm.leg == Leg::Still
-            && let Some(pilot) = ship.pilot()
-        {
-            notes.write(Noted { pilot, note: Note::Arrived { at: hex } });
+        let is_held = || clamped_by.is_some_and(|clamps| clamps.holds(|holder| cards.get(holder).ok()));
+        let navigation = &card.0.navigation;
+        let Ok(here) = sectors.get(sector.0) else { continue };
+        let Ok(map) = maps.get(here.map) else { continue };
+        let mut come = |sector, arrival| coming.push(Coming { id: ship.id, ship: entity, sector, arrival });
+        match helm.bypass_change_detection().advance(now, navigation, is_held) {
+            Event::Nothing => {}
+            Event::Caught => {
+                notes.write_batch(Noted::ship(ship, Note::Clamped));
+            }
+            Event::Reached(hex) => {
+                if helm.leg == Leg::Still {
+                    notes.write_batch(Noted::ship(ship, Note::Arrived { at: hex }));
+                }
+                if let Some(sector) = map.sector(hex) {
+                    come(sector, None);
+                }
+            }
+            Event::Landed(Passage::Rescue) => {
+                let flag = navigation.rescue[usize::from(map.layer - 1)];
+                come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
+                notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
+            }
+            Event::Landed(Passage::Travel { layer }) => {
+                let Some(to) = layers.layer(layer).and_then(|map| maps.get(map).ok()) else { continue };
+                come(to.centre(), None);
+                notes.write_batch(Noted::ship(ship, Note::Travelled { layer }));
+            }
         }
-        reached.push((entity, ship, sector.0, hex));
     }
     // Ships come into a sector in the order of their ids, so that the order in which it holds them is no accident.
-    reached.sort_unstable_by_key(|(_, ship, ..)| ship.id);
-    for (entity, _, from, hex) in reached {
-        let Some(sector) = map.sector(hex) else { continue };
-        departures.add(entity, from);
-        commands.entity(entity).insert(InSector(sector));
-        arrivals.write(Arrived { sector });
+    coming.sort_unstable_by_key(|coming| coming.id);
+    for Coming { ship, sector, arrival, .. } in coming.drain(..) {
+        commands.entity(ship).insert(InSector(sector));
+        if let Some(arrival) = arrival {
+            commands.entity(ship).insert(arrival);
+        }
+        appeared.write(Appeared { ship, sector });
     }
 }

@@ -1,77 +1,275 @@
 //! The lines of a pilot's log.
 
 use bevy_ecs::prelude::*;
-use keel_balance::Balance;
 use keel_map::Hex;
 use keel_rules::Micros;
 
-use crate::ids::PilotId;
-use crate::record::Shot;
-use crate::world::Contact;
+use crate::bonds::Bonds;
+use crate::ids::{CharterId, PilotId, ShipId};
+use crate::orders::Way;
+use crate::shot::Shot;
+use crate::world::{Contact, Pilot, PilotIndex, Ship, Tuning};
 
 /// A line for one pilot. It is put into words only when someone reads it.
 #[derive(Message, Clone, Copy, Debug, PartialEq)]
 pub struct Noted {
     /// Whose log.
     pub pilot: PilotId,
+    /// The ship of theirs that it tells of; 0 for none.
+    pub ship: ShipId,
     /// What.
     pub note: Note,
+}
+
+impl Noted {
+    /// A line about a ship, for the pilot whose it is; an NPC has no log.
+    #[must_use]
+    pub fn ship(ship: &Ship, note: Note) -> Option<Self> {
+        ship.pilot().map(|pilot| Self { pilot, ship: ship.id, note })
+    }
+
+    /// A line about no ship.
+    #[must_use]
+    pub const fn pilot(pilot: PilotId, note: Note) -> Self {
+        Self { pilot, ship: ShipId(0), note }
+    }
 }
 
 /// What a log tells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Note {
-    /// A lock of the pilot's runs.
+    /// A lock of the ship's runs.
     Locking {
         /// For how long.
         takes: Micros,
     },
-    /// A ship locks one of the pilot's.
+    /// A ship locks this one.
     LockedBy {
         /// Which.
         contact: Contact,
     },
-    /// A shot of the pilot's.
+    /// A shot of the ship's.
     Fired(Shot),
-    /// A shot at a ship of the pilot's.
+    /// A shot at the ship.
     Taken(Shot),
-    /// A ship's hull is full again.
+    /// The ship's hull is full again.
     HullRefilled,
-    /// A ship's course has ended.
+    /// The ship's course has ended.
     Arrived {
         /// Where.
         at: Hex,
     },
-    /// A ship that the pilot had locked is destroyed.
+    /// A ship that this one had locked is destroyed.
     TargetDestroyed {
         /// Which.
         contact: Contact,
     },
-    /// A ship of the pilot's is destroyed.
+    /// The ship is destroyed.
     ShipDestroyed,
-    /// A ship of the pilot's was brought to the centre with a hull of 1.
+    /// The ship was brought to the centre with a hull of 1.
     Towed,
     /// The pilot flies a new ship.
     NewShip,
+    /// The ship has Braced.
+    Braced {
+        /// Hull that it restored.
+        hull: f32,
+        /// Points on every resist.
+        resist: f32,
+        /// For how long.
+        lasts: Micros,
+    },
+    /// The ship's Jam silences its target.
+    Jammed {
+        /// For how long.
+        lasts: Micros,
+    },
+    /// Another's Jam silences the ship.
+    JammedBy {
+        /// Whose.
+        contact: Contact,
+        /// For how long.
+        lasts: Micros,
+    },
+    /// The ship's Clamp is on its target.
+    Clamping {
+        /// Which.
+        contact: Contact,
+    },
+    /// Another's Clamp is on the ship.
+    ClampedBy {
+        /// Whose.
+        contact: Contact,
+    },
+    /// A Clamp holds the ship, which wanted to leave.
+    Clamped,
+    /// The ship broke free.
+    Unclamped {
+        /// For how long no Clamp catches it.
+        immune: Micros,
+    },
+    /// The ship is hidden.
+    Cloaked,
+    /// The ship is no longer hidden.
+    Uncloaked,
+    /// The ship mended another.
+    Mended {
+        /// Which.
+        contact: Contact,
+        /// By how much hull.
+        hull: f32,
+    },
+    /// The ship is on its way to another layer.
+    Travelling {
+        /// Up or down.
+        way: Way,
+        /// Which.
+        layer: u8,
+        /// For how long.
+        takes: Micros,
+    },
+    /// The ship is on another layer.
+    Travelled {
+        /// Which.
+        layer: u8,
+    },
+    /// The ship's rescue jump runs.
+    Rescuing {
+        /// For how long.
+        takes: Micros,
+    },
+    /// The ship is at the centre.
+    Rescued {
+        /// How long it cannot be locked and does not fire.
+        flag: Micros,
+    },
+    /// The ship is docked, whole and full.
+    Docked,
+    /// The pilot flies another ship of theirs.
+    Active,
+    /// A pilot challenges this one.
+    DuelAsked {
+        /// Who.
+        by: PilotId,
+        /// How long that stands.
+        stands: Micros,
+    },
+    /// A duel is on.
+    DuelOn {
+        /// With whom.
+        with: PilotId,
+        /// For how long.
+        lasts: Micros,
+    },
+    /// A challenge was not accepted.
+    DuelUnanswered {
+        /// By whom.
+        by: PilotId,
+    },
+    /// A duel is over.
+    DuelOver {
+        /// With whom.
+        with: PilotId,
+    },
+    /// A charter invites the pilot.
+    Invited {
+        /// Which.
+        charter: CharterId,
+        /// How long that stands.
+        stands: Micros,
+    },
+    /// A pilot has joined the charter.
+    MemberJoined {
+        /// Who.
+        pilot: PilotId,
+    },
+    /// A pilot has left the charter.
+    MemberLeft {
+        /// Who.
+        pilot: PilotId,
+    },
+    /// The pilot is the charter's head now.
+    Head,
+    /// Two charters are hostile, or no longer.
+    Hostile {
+        /// The other one.
+        charter: CharterId,
+        /// Whether they are.
+        hostile: bool,
+    },
 }
 
 impl Note {
-    /// The line.
+    /// The line, with what pilots and charters of that world are called.
     #[must_use]
-    pub fn text(&self, balance: &Balance) -> String {
+    pub fn text(&self, world: &World) -> String {
+        let balance = &world.resource::<Tuning>().balance;
+        let name = |contact: &Contact| contact.name(balance);
+        let pilot = |id: &PilotId| {
+            let known = world.resource::<PilotIndex>().get(*id).and_then(|pilot| world.get::<Pilot>(pilot));
+            known.map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone())
+        };
+        let charter = |id: &CharterId| {
+            let known = world.resource::<Bonds>().charter(*id);
+            known.map_or_else(|| format!("charter {id}"), |charter| format!("charter {id}, {},", charter.name))
+        };
         match self {
             Self::Locking { takes } => format!("Locking. {takes:.2} s."),
-            Self::LockedBy { contact } => format!("{} is locking you.", contact.name(balance)),
+            Self::LockedBy { contact } => format!("{} is locking you.", name(contact)),
             Self::Fired(shot) if shot.outcome.is_miss() => "Shot missed.".to_owned(),
-            Self::Fired(shot) => format!("Hit {}. {}", shot.target.name(balance), numbers(shot)),
-            Self::Taken(shot) if shot.outcome.is_miss() => format!("{} missed you.", shot.shooter.name(balance)),
-            Self::Taken(shot) => format!("{} hit you. {}", shot.shooter.name(balance), numbers(shot)),
+            Self::Fired(shot) => format!("Hit {}. {}", name(&shot.target), numbers(shot)),
+            Self::Taken(shot) if shot.outcome.is_miss() => format!("{} missed you.", name(&shot.shooter)),
+            Self::Taken(shot) => format!("{} hit you. {}", name(&shot.shooter), numbers(shot)),
             Self::HullRefilled => "Fight hull refilled out of combat.".to_owned(),
             Self::Arrived { at } => format!("Arrived at {at}."),
-            Self::TargetDestroyed { contact } => format!("{} destroyed.", contact.name(balance)),
+            Self::TargetDestroyed { contact } => format!("{} destroyed.", name(contact)),
             Self::ShipDestroyed => "Your ship is destroyed.".to_owned(),
             Self::Towed => "Your hull gave out. The ship was towed to the centre.".to_owned(),
             Self::NewShip => "A new ship is yours. It cannot be locked yet.".to_owned(),
+            Self::Braced { hull, resist, lasts } => {
+                format!("Brace. {hull:.0} hull restored, every resist up {resist:.0} points for {lasts:.1} s.")
+            }
+            Self::Jammed { lasts } => {
+                format!("Jam. Target silenced {lasts:.1} s. Its Clamp, Brace, Sensor, and shield regen stop.")
+            }
+            Self::JammedBy { contact, lasts } => format!("{} jams you for {lasts:.1} s.", name(contact)),
+            Self::Clamping { contact } => format!("Clamp. {} is held.", name(contact)),
+            Self::ClampedBy { contact } => format!("{} clamps you.", name(contact)),
+            Self::Clamped => "Clamped. Press Unclamp or Jam it.".to_owned(),
+            Self::Unclamped { immune } => {
+                format!("Unclamped. {immune:.1} s before a Clamp can catch this ship again.")
+            }
+            Self::Cloaked => "Cloaked.".to_owned(),
+            Self::Uncloaked => "The cloak is down.".to_owned(),
+            Self::Mended { contact, hull } => format!("Mended {} by {hull:.0} hull.", name(contact)),
+            Self::Travelling { way, layer, takes } => {
+                let way = match way {
+                    Way::Up => "up",
+                    Way::Down => "down",
+                };
+                format!("Travel {way} to Layer {layer}. {takes:.0} s. You cannot lock or fire.")
+            }
+            Self::Travelled { layer } => format!("Arrived on Layer {layer}. Transit flag ended."),
+            Self::Rescuing { takes } => format!("Rescue jump. {takes:.0} s. You cannot lock or fire."),
+            Self::Rescued { flag } => {
+                format!("Rescued. For {flag:.0} s this ship cannot be locked and its guns stay quiet.")
+            }
+            Self::Docked => "Docked. Hull, shield and battery are full.".to_owned(),
+            Self::Active => "You fly this ship.".to_owned(),
+            Self::DuelAsked { by, stands } => {
+                format!("{} challenges you to a duel. The challenge stands {stands:.0} s.", pilot(by))
+            }
+            Self::DuelOn { with, lasts } => format!("Your duel with {} is on, for {lasts:.0} s.", pilot(with)),
+            Self::DuelUnanswered { by } => format!("{} has not accepted your duel.", pilot(by)),
+            Self::DuelOver { with } => format!("Your duel with {} is over.", pilot(with)),
+            Self::Invited { charter: id, stands } => {
+                format!("Invited into {} which stands {stands:.0} s.", charter(id))
+            }
+            Self::MemberJoined { pilot: id } => format!("{} has joined your charter.", pilot(id)),
+            Self::MemberLeft { pilot: id } => format!("{} has left your charter.", pilot(id)),
+            Self::Head => "You are the head of your charter.".to_owned(),
+            Self::Hostile { charter: id, hostile: true } => format!("Hostile now: {} and yours.", charter(id)),
+            Self::Hostile { charter: id, hostile: false } => format!("Hostile no more: {} and yours.", charter(id)),
         }
     }
 }

@@ -1,18 +1,29 @@
 //! Orders are applied and answered: [`OpsSet::Orders`]. An op that is refused has changed nothing.
+//!
+//! An op may touch anything, so they are applied one after the other with the whole world at hand, by a [`Bridge`] whose
+//! methods stand in one file for each subject. What minds decided goes through the same methods.
+
+mod fitting;
+mod fleet;
+mod flight;
+mod guns;
+mod powers;
+mod society;
+
+use std::sync::Arc;
 
 use bevy_app::prelude::*;
+use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
-use bevy_ecs::system::SystemParam;
-use keel_map::Hex;
-use keel_rules::fire::{Owner, may_fire};
+use keel_balance::Balance;
+use keel_rules::{Moment, Sheet};
 
 use crate::ids::{PilotId, ShipId};
-use crate::lock::{Gun, LockStarted, Target};
-use crate::movement::Helm;
+use crate::minds::{Act, Alert};
 use crate::notes::{Note, Noted};
 use crate::orders::{Done, Op, Order, Orders, Refusal};
 use crate::schedule::{Now, OpsSet};
-use crate::world::{Arrival, Awake, Card, Fleet, InFleet, InSector, Map, PilotIndex, Sector, Ship, ShipIndex};
+use crate::world::{Awake, Card, Fleet, InFleet, InSector, Map, Pilot, PilotIndex, Sector, Ship, ShipIndex, Tuning};
 
 pub(crate) struct OpsPlugin;
 
@@ -26,7 +37,7 @@ impl Plugin for OpsPlugin {
 }
 
 /// What became of a pilot's op.
-#[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Message, Clone, Copy, Debug, PartialEq)]
 pub struct Answered {
     /// Who ordered it.
     pub pilot: PilotId,
@@ -36,178 +47,152 @@ pub struct Answered {
     pub result: Result<Done, Refusal>,
 }
 
-fn apply_orders(mut orders: ResMut<Orders>, mut bridge: Bridge, mut answers: MessageWriter<Answered>) {
-    let Orders { pilots, minds, .. } = &mut *orders;
+fn apply_orders(world: &mut World) {
+    let mut orders = world.resource_mut::<Orders>();
+    if orders.pilots.is_empty() && orders.minds.is_empty() {
+        return;
+    }
+    let (mut pilots, mut minds) = (std::mem::take(&mut orders.pilots), std::mem::take(&mut orders.minds));
+    let (now, balance) = (world.resource::<Now>().moment(), Arc::clone(&world.resource::<Tuning>().balance));
+    let mut bridge = Bridge { world, now, balance };
     // In the order of pilots, then of arrival: the sort is stable.
     pilots.sort_by_key(|order| order.pilot);
     for Order { pilot, seq, op } in pilots.drain(..) {
-        let result = bridge.apply(Some(pilot), op);
-        answers.write(Answered { pilot, seq, result });
+        let result = bridge.order(pilot, op);
+        bridge.world.write_message(Answered { pilot, seq, result });
     }
-    minds.sort_by_key(|op| op.ship());
-    for op in minds.drain(..) {
+    minds.sort_by_key(|(ship, _)| *ship);
+    for (ship, act) in minds.drain(..) {
         // A mind decided on what it saw a step ago; what has gone since is no fault.
-        let _ = bridge.apply(None, op);
+        let _ = bridge.act(ship, act);
     }
-}
-
-impl Op {
-    /// The ship that is ordered.
-    #[must_use]
-    pub const fn ship(self) -> ShipId {
-        match self {
-            Self::Move { ship, .. }
-            | Self::Cancel { ship }
-            | Self::Attack { ship, .. }
-            | Self::Focus { ship, .. }
-            | Self::Hold { ship } => ship,
-        }
-    }
+    // The buffers are kept: a step in which minds decide takes no memory.
+    let mut orders = world.resource_mut::<Orders>();
+    (orders.pilots, orders.minds) = (pilots, minds);
 }
 
 /// All that an op may look at and change.
-#[derive(SystemParam)]
-struct Bridge<'w, 's> {
-    now: Res<'w, Now>,
-    index: Res<'w, ShipIndex>,
-    pilots: Res<'w, PilotIndex>,
-    maps: Query<'w, 's, &'static Map>,
-    sectors: Query<'w, 's, &'static Sector>,
-    fleets: Query<'w, 's, &'static Fleet>,
-    ships: Query<
-        'w,
-        's,
-        (
-            &'static Ship,
-            &'static Card,
-            &'static InSector,
-            &'static InFleet,
-            &'static mut Gun,
-            &'static mut Helm,
-            &'static mut Arrival,
-        ),
-    >,
-    locks: MessageWriter<'w, LockStarted>,
-    notes: MessageWriter<'w, Noted>,
-    commands: Commands<'w, 's>,
+struct Bridge<'w> {
+    world: &'w mut World,
+    now: Moment,
+    balance: Arc<Balance>,
 }
 
-impl Bridge<'_, '_> {
-    /// Applies one op of a pilot, or of a mind when there is no pilot.
-    fn apply(&mut self, pilot: Option<PilotId>, op: Op) -> Result<Done, Refusal> {
-        let ship = self.own(pilot, op.ship())?;
-        match op {
-            Op::Move { to, .. } => self.set_course(ship, to),
-            Op::Cancel { .. } => self.cancel(ship),
-            Op::Attack { target, .. } => self.attack(ship, target),
-            Op::Focus { target, .. } => self.lock(ship, target),
-            Op::Hold { .. } => self.hold(ship),
-        }
-    }
-
-    /// The ship of that id, if it is the pilot's.
-    fn own(&self, pilot: Option<PilotId>, id: ShipId) -> Result<Entity, Refusal> {
-        if pilot.is_some_and(|pilot| !self.pilots.0.contains_key(&pilot)) {
-            return Err(Refusal::UnknownPilot);
-        }
-        let entity = self.index.get(id).ok_or(Refusal::UnknownShip)?;
-        let (ship, ..) = self.ships.get(entity).map_err(|_| Refusal::UnknownShip)?;
-        if ship.pilot() == pilot { Ok(entity) } else { Err(Refusal::NotYours) }
-    }
-
-    fn set_course(&mut self, entity: Entity, to: Hex) -> Result<Done, Refusal> {
-        let map = self.maps.single().map_err(|_| Refusal::UnknownSector)?;
-        let (_, card, sector, _, _, mut helm, _) = self.ships.get_mut(entity).map_err(|_| Refusal::UnknownShip)?;
-        let here = self.sectors.get(sector.0).map_err(|_| Refusal::UnknownSector)?.hex;
-        if !to.is_sane() || !map.layout.contains(to) {
-            return Err(Refusal::UnknownSector);
-        }
-        // A hop that runs is finished first; the way goes on from its end.
-        let from = helm.hopping_to().unwrap_or(here);
-        let path = map.layout.path(from, to).ok_or(Refusal::NoWay)?;
-        if path.is_empty() {
-            // It is there, or will be after this hop: what would take it on is what there is to stop.
-            return helm.halt().map_err(|_| Refusal::AlreadyThere);
-        }
-        let hops = path.len() as u16;
-        let arrives = helm.set_course(path, self.now.moment(), &card.0.navigation);
-        self.commands.entity(entity).insert(Awake);
-        Ok(Done::Course { hops, takes: arrives.since(self.now.moment()), arrives })
-    }
-
-    fn cancel(&mut self, entity: Entity) -> Result<Done, Refusal> {
-        let (.., mut helm, _) = self.ships.get_mut(entity).map_err(|_| Refusal::UnknownShip)?;
-        helm.halt()
-    }
-
-    /// The ship locks the target, and so do its fleet's other ships in the sector that may.
-    fn attack(&mut self, entity: Entity, target: ShipId) -> Result<Done, Refusal> {
-        let done = self.lock(entity, target)?;
-        let (_, _, sector, fleet, ..) = self.ships.get(entity).map_err(|_| Refusal::UnknownShip)?;
-        let (sector, fleet) = (sector.0, fleet.0);
-        let escorts = self.fleets.get(fleet).map_or(0, |fleet| fleet.iter().len());
-        for place in 0..escorts {
-            let Some(escort) = self.fleets.get(fleet).ok().and_then(|fleet| fleet.iter().nth(place)) else { break };
-            let here = self.ships.get(escort).is_ok_and(|(_, _, at, ..)| at.0 == sector);
-            if escort != entity && here {
-                // An escort that cannot is no reason to refuse the others.
-                let _ = self.lock(escort, target);
-            }
-        }
+impl Bridge<'_> {
+    fn order(&mut self, pilot: PilotId, op: Op) -> Result<Done, Refusal> {
+        let fleet = self.pilot(pilot).ok_or(Refusal::UnknownPilot)?;
+        let own = |ship| self.own(fleet, ship);
+        let done = match op {
+            Op::Move { ship, to } => self.go(own(ship)?, fleet, to),
+            Op::Cancel { ship } => self.cancel(own(ship)?),
+            Op::Attack { ship, target } => self.attack(own(ship)?, target),
+            Op::Focus { ship, target } => self.lock(own(ship)?, target, true),
+            Op::Hold { ship } => self.hold(own(ship)?),
+            Op::Power(power) => self.power(self.active(fleet)?, power),
+            Op::Travel { ship, way } => self.travel(own(ship)?, way),
+            Op::Rescue { ship } => self.rescue(own(ship)?),
+            Op::Dock { ship } => self.dock(own(ship)?, pilot),
+            Op::Undock { ship } => self.undock(own(ship)?),
+            Op::Activate { ship } => self.activate(own(ship)?, fleet),
+            Op::Stance { ship, stance } => self.set_mind(own(ship)?, |mind| mind.stance = stance),
+            Op::Protect { ship, protectee } => self.protect(fleet, ship, protectee),
+            Op::Triggers { ship, brace_percent, jam } => self.set_triggers(own(ship)?, brace_percent, jam),
+            Op::Follow { ship, follows } => self.set_mind(own(ship)?, |mind| mind.follows = follows),
+            Op::Gather => self.gather(fleet),
+            Op::Kos { pilot: other, marked } => self.mark(pilot, fleet, other, marked),
+            Op::AskDuel(other) => self.ask_duel(pilot, other),
+            Op::AcceptDuel(other) => self.accept_duel(pilot, other),
+            Op::EndDuel(other) => self.end_duel(pilot, other),
+            Op::Found { name } => self.found(pilot, &name),
+            Op::Invite(other) => self.invite(pilot, other),
+            Op::Join(charter) => self.join(pilot, charter),
+            Op::Leave => self.leave(pilot),
+            Op::Hostile { charter, hostile } => self.declare(pilot, charter, hostile),
+            Op::Berth { ship } => self.build_berth(own(ship)?, pilot),
+            Op::Fit { ship, slot, part } => self.fit(own(ship)?, fleet, slot, part),
+            Op::Repair { ship, slot } => self.repair(own(ship)?, slot),
+            Op::Commission { class, line } => self.commission(pilot, fleet, class, line),
+            Op::Scrap { ship } => self.scrap(own(ship)?, fleet),
+            Op::Drop(module) => self.drop_module(fleet, module),
+        }?;
+        // What its pilot does concerns a fleet's escorts: they look about.
+        Alert::raise(self.world, fleet);
         Ok(done)
     }
 
-    /// Starts a lock (rule 4).
-    fn lock(&mut self, entity: Entity, target_id: ShipId) -> Result<Done, Refusal> {
-        let now = self.now.moment();
-        let target = self.index.get(target_id).ok_or(Refusal::UnknownTarget)?;
-        let (target_ship, target_card, target_sector, _, _, _, target_arrival) =
-            self.ships.get(target).map_err(|_| Refusal::UnknownTarget)?;
-        let (target_owner, lock_size) = (target_ship.owner, target_card.0.lock_size);
-        let (target_sector, target_arriving) = (*target_sector, target_arrival.is_up(now));
-        let fire = self.maps.single().map_err(|_| Refusal::UnknownSector)?.fire;
-
-        let (ship, card, sector, _, mut gun, _, mut arrival) =
-            self.ships.get_mut(entity).map_err(|_| Refusal::UnknownShip)?;
-        if *sector != target_sector {
-            return Err(Refusal::OtherSector);
+    fn act(&mut self, ship: ShipId, act: Act) -> Result<Done, Refusal> {
+        let entity = self.world.resource::<ShipIndex>().get(ship).ok_or(Refusal::UnknownShip)?;
+        match act {
+            Act::Lock(target) => self.lock(entity, target, false),
+            Act::Move(to) => self.set_course(entity, to),
+            Act::Power(power) => self.power(entity, power),
+            Act::Mend(target) => self.mend(entity, target),
         }
-        if card.0.gun.is_none() {
-            return Err(Refusal::NoWeapon);
-        }
-        may_fire(fire, ship.owner, target_owner, false)?;
-        if target_arriving {
-            return Err(Refusal::TargetArriving);
-        }
-        if arrival.is_up(now) {
-            if !arrival.ends_early {
-                return Err(Refusal::Arriving);
-            }
-            arrival.ends = now;
-        }
-        if gun.target.is_some_and(|held| held.entity == target) {
-            return Ok(Done::AlreadyLocked);
-        }
-        let takes = card.0.lock_on(lock_size);
-        gun.target = Some(Target { id: target_id, entity: target });
-        gun.locked_at = now + takes;
-        gun.lock_takes = takes;
-        if let Some(pilot) = ship.pilot() {
-            self.notes.write(Noted { pilot, note: Note::Locking { takes } });
-        }
-        if let Owner::Pilot(pilot) = target_owner {
-            let note = Note::LockedBy { contact: ship.contact() };
-            self.notes.write(Noted { pilot: PilotId(pilot), note });
-        }
-        self.locks.write(LockStarted { target });
-        self.commands.entity(entity).insert(Awake);
-        self.commands.entity(target).insert(Awake);
-        Ok(Done::Locking { takes })
     }
 
-    fn hold(&mut self, entity: Entity) -> Result<Done, Refusal> {
-        let (.., mut gun, _, _) = self.ships.get_mut(entity).map_err(|_| Refusal::UnknownShip)?;
-        gun.target = None;
-        Ok(Done::Held)
+    fn pilot(&self, id: PilotId) -> Option<Entity> {
+        self.world.resource::<PilotIndex>().get(id)
+    }
+
+    /// The ship of that id, if it is of the fleet.
+    fn own(&self, fleet: Entity, id: ShipId) -> Result<Entity, Refusal> {
+        let entity = self.world.resource::<ShipIndex>().get(id).ok_or(Refusal::UnknownShip)?;
+        let of_fleet = self.world.get::<InFleet>(entity).is_some_and(|of| of.0 == fleet);
+        if of_fleet { Ok(entity) } else { Err(Refusal::NotYours) }
+    }
+
+    /// The ship that the pilot flies.
+    fn active(&self, fleet: Entity) -> Result<Entity, Refusal> {
+        let active = self.world.get::<Pilot>(fleet).and_then(|pilot| pilot.active);
+        active.and_then(|id| self.world.resource::<ShipIndex>().get(id)).ok_or(Refusal::NoShip)
+    }
+
+    /// A component of a ship: every ship has those that are asked for here.
+    fn get<C: Component>(&self, ship: Entity) -> Result<&C, Refusal> {
+        self.world.get::<C>(ship).ok_or(Refusal::UnknownShip)
+    }
+
+    fn get_mut<C: Component<Mutability = Mutable>>(&mut self, ship: Entity) -> Result<Mut<'_, C>, Refusal> {
+        self.world.get_mut::<C>(ship).ok_or(Refusal::UnknownShip)
+    }
+
+    fn ship(&self, ship: Entity) -> Result<Ship, Refusal> {
+        self.get::<Ship>(ship).copied()
+    }
+
+    fn sheet(&self, ship: Entity) -> Result<Arc<Sheet>, Refusal> {
+        Ok(Arc::clone(&self.get::<Card>(ship)?.0))
+    }
+
+    /// The sector that a ship is in, in space.
+    fn sector(&self, ship: Entity) -> Result<Entity, Refusal> {
+        self.world.get::<InSector>(ship).map(|sector| sector.0).ok_or(Refusal::Docked)
+    }
+
+    /// The map that a sector is of.
+    fn map(&self, sector: Entity) -> Result<(Sector, &Map), Refusal> {
+        let sector = *self.world.get::<Sector>(sector).ok_or(Refusal::UnknownSector)?;
+        Ok((sector, self.world.get::<Map>(sector.map).ok_or(Refusal::UnknownSector)?))
+    }
+
+    fn ships_of(&self, fleet: Entity) -> Vec<Entity> {
+        self.world.get::<Fleet>(fleet).into_iter().flat_map(Fleet::iter).collect()
+    }
+
+    fn wake(&mut self, ship: Entity) {
+        if let Ok(mut ship) = self.world.get_entity_mut(ship)
+            && !ship.contains::<Awake>()
+        {
+            ship.insert(Awake);
+        }
+    }
+
+    fn note(&mut self, ship: Entity, note: Note) {
+        let noted = self.world.get::<Ship>(ship).and_then(|ship| Noted::ship(ship, note));
+        self.world.write_message_batch(noted);
+    }
+
+    fn note_pilot(&mut self, pilot: PilotId, note: Note) {
+        self.world.write_message(Noted::pilot(pilot, note));
     }
 }

@@ -1,17 +1,22 @@
-//! What pilots and minds may order, and the answers.
+//! What pilots may order, and the answers.
 
 use std::fmt;
 
 use bevy_ecs::prelude::*;
+use keel_balance::Faction;
 use keel_map::Hex;
 use keel_rules::fire::Forbidden;
-use keel_rules::{Micros, Moment};
+use keel_rules::fit::FitError;
+use keel_rules::module::Unrepairable;
+use keel_rules::powers::{Power, Unusable};
+use keel_rules::{ClassId, Kind, Line, Micros, Module, Moment, Slot};
 use thiserror::Error;
 
-use crate::ids::{PilotId, ShipId};
+use crate::ids::{CharterId, ModuleId, PilotId, ShipId};
+use crate::minds::{Act, Stance};
 
-/// An order to one ship.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An order of a pilot's. Powers and [`Op::Gather`] are for the active ship.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Go to a sector by the shortest way.
     Move {
@@ -20,7 +25,7 @@ pub enum Op {
         /// Where to.
         to: Hex,
     },
-    /// Stop: in the window at once, later after the hop that runs.
+    /// Stop: in the window before a hop or in transit at once, later after the hop that runs.
     Cancel {
         /// The ship.
         ship: ShipId,
@@ -44,10 +49,157 @@ pub enum Op {
         /// The ship.
         ship: ShipId,
     },
+    /// Use a power of the active ship.
+    Power(Power),
+    /// Travel a layer up or down, from a Haven, with the escorts that follow.
+    Travel {
+        /// The ship.
+        ship: ShipId,
+        /// Which way.
+        way: Way,
+    },
+    /// Jump to the layer's centre, with the escorts that follow.
+    Rescue {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// Dock at the Haven or berth of the sector.
+    Dock {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// Leave the dock.
+    Undock {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// Fly that ship; the others are its escorts.
+    Activate {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// What an escort does by itself.
+    Stance {
+        /// The ship.
+        ship: ShipId,
+        /// How it stands.
+        stance: Stance,
+    },
+    /// Whom an escort protects.
+    Protect {
+        /// The ship.
+        ship: ShipId,
+        /// The other ship of the pilot's; `None` for the active one.
+        protectee: Option<ShipId>,
+    },
+    /// When an escort uses its powers.
+    Triggers {
+        /// The ship.
+        ship: ShipId,
+        /// It Braces under so many percent of its hull, 0 to 100.
+        brace_percent: u8,
+        /// Whether it Jams a locked target that Clamps or Braces.
+        jam: bool,
+    },
+    /// Whether an escort goes where the active ship goes.
+    Follow {
+        /// The ship.
+        ship: ShipId,
+        /// Whether it does.
+        follows: bool,
+    },
+    /// All escorts of the map come to the active ship.
+    Gather,
+    /// Whether Aggressive escorts fire on a pilot's ships on sight.
+    Kos {
+        /// Whose.
+        pilot: PilotId,
+        /// Whether they do.
+        marked: bool,
+    },
+    /// Challenge a pilot to a duel.
+    AskDuel(PilotId),
+    /// Accept a pilot's challenge.
+    AcceptDuel(PilotId),
+    /// End a duel with a pilot, or take back or decline a challenge.
+    EndDuel(PilotId),
+    /// Found a charter.
+    Found {
+        /// What it is called.
+        name: String,
+    },
+    /// Invite a pilot into the charter.
+    Invite(PilotId),
+    /// Join a charter that has invited the pilot.
+    Join(CharterId),
+    /// Leave the charter.
+    Leave,
+    /// Declare a charter hostile, or no longer.
+    Hostile {
+        /// Which.
+        charter: CharterId,
+        /// Whether it is.
+        hostile: bool,
+    },
+    /// Build a berth of the charter's in the ship's sector.
+    Berth {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// Put something into a slot of a docked ship, or empty it. What was in it goes into the hold.
+    Fit {
+        /// The ship.
+        ship: ShipId,
+        /// Where.
+        slot: Slot,
+        /// What.
+        part: Part,
+    },
+    /// Repair a module of a ship docked at a Haven.
+    Repair {
+        /// The ship.
+        ship: ShipId,
+        /// Which.
+        slot: Slot,
+    },
+    /// Take a hull from the yard of the Haven where the active ship is docked.
+    Commission {
+        /// Its class.
+        class: ClassId,
+        /// Its line.
+        line: Line,
+    },
+    /// Give a docked ship up. What is fitted to it goes into the hold.
+    Scrap {
+        /// The ship.
+        ship: ShipId,
+    },
+    /// Throw a module of the hold away.
+    Drop(ModuleId),
+}
+
+/// A way between layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To the next higher number.
+    Up,
+    /// To the next lower number.
+    Down,
+}
+
+/// What goes into a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A module of the hold.
+    Hold(ModuleId),
+    /// A new Common module of the yard's.
+    Yard(Kind, Faction),
+    /// Nothing.
+    Empty,
 }
 
 /// A pilot's op, with the number by which the pilot knows its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// Who orders.
     pub pilot: PilotId,
@@ -62,15 +214,23 @@ pub struct Order {
 #[derive(Resource, Debug, Default)]
 pub struct Orders {
     pub(crate) joins: Vec<(PilotId, String)>,
+    pub(crate) leaves: Vec<PilotId>,
     pub(crate) pilots: Vec<Order>,
-    /// What NPCs decided in the last step.
-    pub(crate) minds: Vec<Op>,
+    /// What minds decided in the last step.
+    pub(crate) minds: Vec<(ShipId, Act)>,
 }
 
 impl Orders {
     /// A pilot is here. One who is new gets a ship; one who is known finds theirs as it is.
     pub fn join(&mut self, pilot: PilotId, name: impl Into<String>) {
+        self.leaves.retain(|&leaves| leaves != pilot);
         self.joins.push((pilot, name.into()));
+    }
+
+    /// A pilot has gone. Their ships at a Haven or berth dock; the others stay in space.
+    pub fn leave(&mut self, pilot: PilotId) {
+        self.joins.retain(|&(joins, _)| joins != pilot);
+        self.leaves.push(pilot);
     }
 
     /// A pilot orders something.
@@ -95,6 +255,11 @@ pub enum Done {
     Stopped,
     /// The hop that runs can no longer be cancelled; the ship stops after it.
     Stopping,
+    /// The transit is cancelled.
+    Unjumped {
+        /// Until the next one may begin.
+        cooldown: Micros,
+    },
     /// The lock runs.
     Locking {
         /// For how long.
@@ -104,6 +269,55 @@ pub enum Done {
     AlreadyLocked,
     /// The guns are silent.
     Held,
+    /// The power is used.
+    Used(Power),
+    /// The transit runs.
+    Transit {
+        /// For how long.
+        takes: Micros,
+        /// Ships that go.
+        ships: u8,
+    },
+    /// The ship docks.
+    Docking,
+    /// The ship is in space.
+    Undocked,
+    /// It is so from now on.
+    Set,
+    /// Escorts are under way to the active ship.
+    Gathering {
+        /// How many.
+        ships: u8,
+    },
+    /// The challenge stands.
+    DuelAsked,
+    /// The duel is on.
+    DuelOn,
+    /// The duel, or the challenge, is over.
+    DuelOver,
+    /// The charter is founded.
+    Founded(CharterId),
+    /// The pilot is invited.
+    Invited,
+    /// The pilot is in the charter.
+    Joined(CharterId),
+    /// The pilot has left the charter.
+    Left,
+    /// The berth stands.
+    Built,
+    /// The slot holds what was asked for.
+    Fitted {
+        /// Where what was in it is in the hold now.
+        kept: Option<ModuleId>,
+    },
+    /// The module is whole.
+    Repaired(Module),
+    /// The ship is docked and bare.
+    Commissioned(ShipId),
+    /// The ship is no more.
+    Scrapped,
+    /// The module is no more.
+    Dropped,
 }
 
 impl fmt::Display for Done {
@@ -113,15 +327,38 @@ impl fmt::Display for Done {
             Self::Course { hops, takes, .. } => write!(f, "Under way. {hops} hops, {takes:.2} s."),
             Self::Stopped => f.write_str("Stopped."),
             Self::Stopping => f.write_str("Stopping after this hop."),
+            Self::Unjumped { cooldown } => write!(f, "Cancelled. The next jump can begin in {cooldown:.0} s."),
             Self::Locking { takes } => write!(f, "Locking. {takes:.2} s."),
             Self::AlreadyLocked => f.write_str("That ship is your target already."),
             Self::Held => f.write_str("Holding fire."),
+            Self::Used(power) => write!(f, "{power:?}."),
+            Self::Transit { takes, ships: 1 } => write!(f, "In transit for {takes:.0} s."),
+            Self::Transit { takes, ships } => write!(f, "In transit for {takes:.0} s, {ships} ships."),
+            Self::Docking => f.write_str("Docking."),
+            Self::Undocked => f.write_str("Undocked."),
+            Self::Set => f.write_str("Done."),
+            Self::Gathering { ships: 1 } => f.write_str("1 escort is coming."),
+            Self::Gathering { ships } => write!(f, "{ships} escorts are coming."),
+            Self::DuelAsked => f.write_str("Challenged."),
+            Self::DuelOn => f.write_str("The duel is on."),
+            Self::DuelOver => f.write_str("That is over."),
+            Self::Founded(charter) => write!(f, "Charter {charter} is founded."),
+            Self::Invited => f.write_str("Invited."),
+            Self::Joined(charter) => write!(f, "You are in charter {charter}."),
+            Self::Left => f.write_str("You have left the charter."),
+            Self::Built => f.write_str("The charter has a berth here."),
+            Self::Fitted { kept: None } => f.write_str("Fitted."),
+            Self::Fitted { kept: Some(module) } => write!(f, "Fitted. What was there is module {module} of your hold."),
+            Self::Repaired(module) => write!(f, "{module} repaired. Its quality is {}.", module.quality),
+            Self::Commissioned(ship) => write!(f, "Ship {ship} is yours."),
+            Self::Scrapped => f.write_str("Scrapped."),
+            Self::Dropped => f.write_str("Thrown away."),
         }
     }
 }
 
 /// Why an op was refused. It changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum Refusal {
     /// The pilot is not in the world.
     #[error("You are not in this world.")]
@@ -132,6 +369,9 @@ pub enum Refusal {
     /// The ship is another's.
     #[error("That is not your ship.")]
     NotYours,
+    /// The pilot has no ship to fly.
+    #[error("You have no ship.")]
+    NoShip,
     /// The target is not in the world, or nowhere that the pilot can see.
     #[error("There is no such target.")]
     UnknownTarget,
@@ -165,4 +405,127 @@ pub enum Refusal {
     /// The last hop runs.
     #[error("This hop can no longer be cancelled.")]
     TooLate,
+    /// The hop that runs has to end first.
+    #[error("This ship is in mid-hop.")]
+    MidHop,
+    /// The ship is in transit.
+    #[error("This ship is in transit. It cannot lock, fire, move or dock.")]
+    InTransit,
+    /// The ship is docked.
+    #[error("This ship is docked. Undock first.")]
+    Docked,
+    /// The ship is docked, which is what was asked for.
+    #[error("This ship is docked already.")]
+    AlreadyDocked,
+    /// The ship is not docked, and has to be.
+    #[error("This ship is not docked.")]
+    NotDocked,
+    /// There is neither a Haven nor a berth of the pilot's charter.
+    #[error("There is no Haven and no berth of your charter in this sector.")]
+    NoPort,
+    /// Only a Haven does that.
+    #[error("There is no Haven here.")]
+    NoHaven,
+    /// A Clamp holds the ship.
+    #[error("Clamped. Press Unclamp or Jam it.")]
+    Clamped,
+    /// A power is not used.
+    #[error("{0}")]
+    Unusable(#[from] Unusable),
+    /// There is no layer that way.
+    #[error("There is no layer beyond this one.")]
+    LastLayer,
+    /// A jump was cancelled a short while ago.
+    #[error("A jump was cancelled. The next one can begin in {0:.1} s.")]
+    JumpCooling(Micros),
+    /// A ship does not protect itself.
+    #[error("A ship does not protect itself.")]
+    Itself,
+    /// More than all.
+    #[error("That is no share of a hull: 0 to 100 percent.")]
+    NoShare,
+    /// The other pilot is not known.
+    #[error("There is no such pilot.")]
+    NoSuchPilot,
+    /// The other pilot is the pilot.
+    #[error("That is you.")]
+    Yourself,
+    /// The other pilot is not connected.
+    #[error("That pilot is not here.")]
+    Absent,
+    /// The challenge stands already.
+    #[error("You have challenged that pilot already.")]
+    AlreadyAsked,
+    /// The duel runs already.
+    #[error("You are in a duel with that pilot already.")]
+    AlreadyDuelling,
+    /// No challenge stands.
+    #[error("That pilot has not challenged you.")]
+    NotAsked,
+    /// Neither a duel nor a challenge.
+    #[error("There is no duel with that pilot.")]
+    NoDuel,
+    /// The pilot is in a charter.
+    #[error("You are in a charter already.")]
+    InCharter,
+    /// The pilot is in no charter.
+    #[error("You are in no charter.")]
+    NoCharter,
+    /// Only the head may.
+    #[error("Only your charter's head does that.")]
+    NotHead,
+    /// There is no such charter.
+    #[error("There is no such charter.")]
+    NoSuchCharter,
+    /// The charter is the pilot's own.
+    #[error("That is your own charter.")]
+    OwnCharter,
+    /// Another charter has the name.
+    #[error("Another charter has that name.")]
+    NameTaken,
+    /// The name is none.
+    #[error("A charter's name has 1 to 20 characters: letters, digits, - and _.")]
+    BadName,
+    /// The charter is full.
+    #[error("That charter is full.")]
+    CharterFull,
+    /// The other pilot has a charter.
+    #[error("That pilot is in a charter.")]
+    TheirCharter,
+    /// No invitation stands.
+    #[error("That charter has not invited you.")]
+    NotInvited,
+    /// The sector has a port.
+    #[error("There is a Haven or a berth in this sector already.")]
+    BerthTaken,
+    /// The charter has built all that it may.
+    #[error("Your charter has all the berths that it can have.")]
+    BerthsFull,
+    /// The layer has no room for berths.
+    #[error("Charters build berths on Layers 4 to 6 alone.")]
+    NoBerths,
+    /// The fit does not make a ship.
+    #[error("{0}")]
+    Fit(#[from] FitError),
+    /// The hold has no such module.
+    #[error("Your hold has no such module.")]
+    NoSuchModule,
+    /// The yard does not make that.
+    #[error("The yard does not make that.")]
+    NotInYard,
+    /// The slot is empty.
+    #[error("That slot is empty.")]
+    EmptySlot,
+    /// The hold is full.
+    #[error("Your hold is full.")]
+    HoldFull,
+    /// The module is not repaired.
+    #[error("{0}")]
+    Unrepairable(#[from] Unrepairable),
+    /// The fleet is full.
+    #[error("Your fleet has all the ships that it can have.")]
+    FleetFull,
+    /// The last ship is not given up.
+    #[error("That is your last ship.")]
+    LastShip,
 }

@@ -28,7 +28,7 @@ pub enum SimSet {
     Clocks,
     /// Ships at zero are gone or towed, flags have ended, and ships at rest sleep.
     Expiry,
-    /// NPCs have decided what they order in the next step.
+    /// NPCs, escorts and menders have decided what they do in the next step; ships that were to dock are docked.
     Minds,
     /// Lost squads and ships have come back.
     World,
@@ -39,10 +39,38 @@ pub enum SimSet {
 /// What [`SimSet::Ops`] does, in order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum OpsSet {
-    /// Pilots who came are in the world.
+    /// Pilots who came are in the world, and those who left are berthed where they can be.
     Joins,
     /// Their orders, and those of the minds, are applied.
     Orders,
+}
+
+/// What [`SimSet::Expiry`] does, in order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ExpirySet {
+    /// Ships whose hull gave out are gone or towed.
+    Hulls,
+    /// Worn modules have new cards.
+    Wear,
+    /// Challenges, duels and invitations whose time is over are gone.
+    Ends,
+    /// Ships at rest sleep.
+    Sleep,
+}
+
+/// What [`SimSet::Minds`] does, in order.
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum MindsSet {
+    /// Fleets to which something has happened are alert.
+    Alarms,
+    /// NPC squads have decided.
+    Squads,
+    /// Escorts have decided.
+    Escorts,
+    /// Menders have chosen what to mend.
+    Menders,
+    /// Ships that were to dock are docked.
+    Docks,
 }
 
 /// What [`SimSet::World`] does, in order.
@@ -91,6 +119,16 @@ impl Plugin for SchedulePlugin {
             (Ops, Movement, Lock, Cycle, Roll, Pools, Record, Clocks, Expiry, Minds, World, Replicate).chain(),
         );
         app.configure_sets(FixedUpdate, (OpsSet::Joins, OpsSet::Orders).chain().in_set(Ops));
+        app.configure_sets(
+            FixedUpdate,
+            (ExpirySet::Hulls, ExpirySet::Wear, ExpirySet::Ends, ExpirySet::Sleep).chain().in_set(Expiry),
+        );
+        app.configure_sets(
+            FixedUpdate,
+            (MindsSet::Alarms, MindsSet::Squads, MindsSet::Escorts, MindsSet::Menders, MindsSet::Docks)
+                .chain()
+                .in_set(Minds),
+        );
         app.configure_sets(FixedUpdate, (WorldSet::Squads, WorldSet::Ships).chain().in_set(World));
         app.add_systems(FixedUpdate, begin_step.before(Ops));
         app.edit_schedule(FixedUpdate, |schedule| {

@@ -16,15 +16,22 @@ use crate::ids::SquadId;
 use crate::minds::Alert;
 use crate::schedule::{Now, WorldSet};
 use crate::stream::{Purpose, Stream};
-use crate::world::{Arrival, Map, Occupants, Sector, Ship, ShipSpec, Tuning, spawn_ship};
+use crate::world::{Arrival, Map, Maps, Occupants, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship};
 
 pub(crate) struct SquadsPlugin;
 
 impl Plugin for SquadsPlugin {
     fn build(&self, app: &mut App) {
-        let tuning = app.world().resource::<Tuning>();
-        let stream = Stream::new(tuning.seed, Purpose::Placing, 0);
-        app.insert_resource(Roster { stream, last: 0, living: 0, filled: false, due: VecDeque::new() })
+        let world = app.world_mut();
+        let seed = world.resource::<Tuning>().seed;
+        let maps: Vec<Entity> = world.resource::<Maps>().iter().collect();
+        for map in maps {
+            let layer = world.get::<Map>(map).map_or(0, |map| map.layer);
+            let stream = Stream::new(seed, Purpose::Placing, layer.into());
+            let roster = Roster { stream, living: 0, filled: false, due: VecDeque::new() };
+            world.entity_mut(map).insert(roster);
+        }
+        app.init_resource::<SquadCount>()
             .add_systems(FixedUpdate, (count_losses, fill).chain().in_set(WorldSet::Squads));
     }
 }
@@ -35,6 +42,8 @@ pub struct Squad {
     /// Its stable name.
     pub id: SquadId,
     pub(crate) stream: Stream,
+    /// The map that counts it among its squads; `None` for one that was put there by hand.
+    map: Option<Entity>,
 }
 
 /// Ships that the balance has the world make and that cannot be made.
@@ -65,18 +74,25 @@ pub fn check_fits(balance: &Balance) -> Result<(), UnfitError> {
     if unfit.is_empty() { Ok(()) } else { Err(UnfitError(unfit)) }
 }
 
-/// Puts a squad without ships into the world.
+/// Puts a squad without ships into the world. When it is lost it does not come back.
 pub fn spawn_squad(world: &mut World, id: SquadId) -> Entity {
-    let seed = world.resource::<Tuning>().seed;
-    // It looks about itself once: a pilot may be where it comes into the world.
-    world.spawn((Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0) }, Alert::default())).id()
+    spawn(world, id, None)
 }
 
-/// The map's squads: how many live, and when the next one is due.
-#[derive(Resource, Debug)]
+fn spawn(world: &mut World, id: SquadId, map: Option<Entity>) -> Entity {
+    let seed = world.resource::<Tuning>().seed;
+    // It looks about itself once: a pilot may be where it comes into the world.
+    world.spawn((Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0), map }, Alert::default())).id()
+}
+
+/// Squads that maps have had, in all.
+#[derive(Resource, Debug, Default, Hash)]
+pub(crate) struct SquadCount(u32);
+
+/// A map's squads: how many live, and when the next one is due.
+#[derive(Component, Debug)]
 pub(crate) struct Roster {
     stream: Stream,
-    last: u32,
     living: usize,
     /// Whether the map has held all its squads once. From then on the respawn clock runs.
     filled: bool,
@@ -86,7 +102,7 @@ pub(crate) struct Roster {
 impl Roster {
     /// All that it is, for a hash.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let own = [self.stream.fingerprint(), self.last.into(), self.living as u64, self.filled.into()];
+        let own = [self.stream.fingerprint(), self.living as u64, self.filled.into()];
         own.into_iter().chain(self.due.iter().map(|due| due.get()))
     }
 }
@@ -94,30 +110,39 @@ impl Roster {
 fn count_losses(
     now: Res<Now>,
     tuning: Res<Tuning>,
-    mut roster: ResMut<Roster>,
+    squads: Query<&Squad>,
+    mut rosters: Query<&mut Roster>,
     mut lost: MessageReader<FleetLost>,
     mut commands: Commands,
 ) {
     for loss in lost.read() {
-        roster.living -= 1;
-        roster.due.push_back(now.moment() + tuning.balance.squads.respawn_s.into());
+        let map = squads.get(loss.fleet).ok().and_then(|squad| squad.map);
+        if let Some(mut roster) = map.and_then(|map| rosters.get_mut(map).ok()) {
+            roster.living -= 1;
+            roster.due.push_back(now.moment() + tuning.balance.squads.respawn_s.into());
+        }
         commands.entity(loss.fleet).despawn();
     }
 }
 
 fn fill(world: &mut World) {
     let now = world.resource::<Now>().moment();
-    let roster = world.resource::<Roster>();
-    let due = roster.due.front().is_some_and(|&due| due <= now);
-    if roster.filled && !due {
-        return;
+    let maps = world.resource::<Maps>().iter().len();
+    for place in 0..maps {
+        let Some(map) = world.resource::<Maps>().iter().nth(place) else { return };
+        let is_due = |roster: &Roster| !roster.filled || roster.due.front().is_some_and(|&due| due <= now);
+        if world.get::<Roster>(map).is_some_and(is_due) {
+            fill_map(world, map, now);
+        }
     }
+}
+
+fn fill_map(world: &mut World, map: Entity, now: Moment) {
     let balance = world.resource::<Tuning>().balance.clone();
-    let Ok(map) = world.query::<&Map>().single(world) else { return };
-    let wanted = map.sectors().len() / usize::from(balance.squads.per_sectors);
-    let wanted = wanted.min(balance.squads.most.into());
+    let sectors = world.get::<Map>(map).map_or(0, |map| map.sectors().len());
+    let wanted = (sectors / usize::from(balance.squads.per_sectors)).min(balance.squads.most.into());
     for _ in 0..balance.squads.fill_per_step {
-        let mut roster = world.resource_mut::<Roster>();
+        let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
         if roster.filled {
             // Due moments are in order: waits are all of one length.
             if roster.due.front().is_none_or(|&due| due > now) {
@@ -128,34 +153,33 @@ fn fill(world: &mut World) {
             roster.filled = true;
             break;
         }
-        if !place_squad(world, &balance) && !world.resource::<Roster>().filled {
+        if place_squad(world, &balance, map).is_none()
+            && let Some(mut roster) = world.get_mut::<Roster>(map)
+        {
             // No sector has room: what stands is all the map holds.
-            world.resource_mut::<Roster>().filled = true;
+            roster.filled = true;
         }
     }
 }
 
-/// Puts one squad into a sector that has room for it; whether one has.
-fn place_squad(world: &mut World, balance: &Balance) -> bool {
-    let Ok(map) = world.query::<&Map>().single(world) else { return false };
+/// Puts one squad into a sector of a map that has room for it, if one has.
+fn place_squad(world: &mut World, balance: &Balance, entity: Entity) -> Option<SquadId> {
+    let map = world.get::<Map>(entity)?;
     let rules = &balance.layers[usize::from(map.layer - 1)];
-    let sectors: Vec<Entity> = map.sectors().to_vec();
-    let mut free: Vec<(Entity, usize)> = Vec::new();
-    for sector in sectors {
-        let npcs = |occupants: &Occupants| {
-            occupants.iter().filter(|&ship| world.get::<Ship>(ship).is_some_and(|ship| ship.pilot().is_none())).count()
-        };
+    let npcs = |occupants: &Occupants| {
+        occupants.iter().filter(|&ship| world.get::<Ship>(ship).is_some_and(|ship| ship.pilot().is_none())).count()
+    };
+    let rooms = map.sectors().iter().filter_map(|&sector| {
         let room = usize::from(rules.sector_cap).saturating_sub(world.get::<Occupants>(sector).map_or(0, npcs));
         // Pilots come into the world at the centre, and are not to be met there.
         let centre = world.get::<Sector>(sector).is_none_or(|sector| sector.hex == Hex::CENTRE);
-        if room > 0 && !centre {
-            free.push((sector, room));
-        }
-    }
-    let mut roster = world.resource_mut::<Roster>();
+        (room > 0 && !centre).then_some((sector, room))
+    });
+    let free: Vec<(Entity, usize)> = rooms.collect();
     if free.is_empty() {
-        return false;
+        return None;
     }
+    let mut roster = world.get_mut::<Roster>(entity)?;
     let (sector, room) = free[roster.stream.below(free.len())];
     let faction = rules.npcs.factions[roster.stream.below(rules.npcs.factions.len())];
     // The sector's cap wins over the squad's size.
@@ -166,16 +190,18 @@ fn place_squad(world: &mut World, balance: &Balance) -> bool {
             ClassId::named(balance, name)
         })
         .collect();
-    roster.last += 1;
     roster.living += 1;
-    let id = SquadId(roster.last);
-    let fleet = spawn_squad(world, id);
+    let mut count = world.resource_mut::<SquadCount>();
+    count.0 += 1;
+    let id = SquadId(count.0);
+    let fleet = spawn(world, id, Some(entity));
+    let spot = Spot::Space(sector);
     for class in classes {
         let fit = Fit::npc(balance, rules, class, faction);
-        let spec = ShipSpec { owner: Owner::Npc, fleet, faction, fit, sector, arrival: Arrival::default() };
+        let spec = ShipSpec { owner: Owner::Npc, fleet, faction, fit, spot, arrival: Arrival::default() };
         if let Err(error) = spawn_ship(world, spec) {
             warn!("the balance's {faction:?} squads cannot be made: {error}");
         }
     }
-    true
+    Some(id)
 }

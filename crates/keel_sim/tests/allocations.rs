@@ -1,10 +1,12 @@
 //! A step takes no memory from the system: not when nothing happens, and not in a fight that goes on.
 
+use std::sync::Arc;
+
 use keel_balance::Faction;
 use keel_map::Hex;
 use keel_rules::Pools;
 use keel_sim::{Condition, Op};
-use keel_testkit::{Game, Setup};
+use keel_testkit::{Game, Setup, unworn_balance};
 
 /// Allocations of so many steps.
 fn allocations(game: &mut Game, steps: usize) -> u64 {
@@ -30,7 +32,8 @@ fn a_quiet_step_allocates_nothing() {
 
 #[test]
 fn a_fight_that_goes_on_allocates_nothing() {
-    let mut game = Game::unheard(Setup::default());
+    // A point of wear makes a new card, which is all that a fight takes memory for.
+    let mut game = Game::unheard(Setup { balance: Arc::new(unworn_balance()), ..Setup::default() });
     let fit = game.common(2, Faction::Human);
     for _ in 0..50 {
         let (pilot, ship) = game.pilot_in(fit);

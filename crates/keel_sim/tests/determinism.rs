@@ -14,7 +14,12 @@ fn flown(seed: u64, threads: usize) -> Vec<u64> {
     let mut game = Game::new(Setup { seed, threads, squads: true, layer: 2, ..Setup::default() });
     game.step(15);
     let fit = game.common(4, Faction::Human);
-    let pilots = [0; 3].map(|_| game.pilot_in(fit));
+    let sectors: Vec<Hex> = game.ships().iter().step_by(10).map(|npc| game.hex(npc.id)).collect();
+    let pilots = [0, 1, 2].map(|n| {
+        let pilot = game.pilot();
+        game.ship_at(pilot, fit, sectors[n]);
+        (pilot, game.ship_at(pilot, fit, sectors[n]))
+    });
     let mut hashes = Vec::new();
     for round in 0..120u32 {
         for (n, &(pilot, ship)) in (0u32..).zip(&pilots) {

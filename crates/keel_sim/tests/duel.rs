@@ -3,9 +3,9 @@
 use keel_balance::{Balance, Faction};
 use keel_map::Hex;
 use keel_rules::roll::Outcome;
-use keel_rules::{ClassId, Fit, GunFit, Line, Micros, Moment, Piece, Variant};
+use keel_rules::{ClassId, Fit, Kind, Line, Micros, Module, Moment, Variant};
 use keel_sim::{Arrival, Battery, Condition, Done, Gun, Op, PilotId, Quiet, Refusal, Rolls, ShipId};
-use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
+use keel_testkit::{Game, SHIPPED_BALANCE, Setup, unworn_balance};
 use std::sync::Arc;
 
 const PATROL: u8 = 0;
@@ -63,8 +63,8 @@ fn rule_4_lock_first_shot_battery_and_pools_at_their_steps() {
 
 #[test]
 fn rule_3_a_cycle_of_0_713_s_averages_0_713_s() {
-    let mut game = Game::default();
-    let gun = GunFit { piece: Piece::common(Faction::Raider), variant: Variant::Fast };
+    let mut game = Game::new(Setup { balance: Arc::new(unworn_balance()), ..Setup::default() });
+    let gun = Module::common(Kind::Gun(Variant::Fast), Faction::Raider);
     let fit = Fit { guns: [Some(gun), None], ..game.common(PATROL, Faction::Raider) };
     let (pilot, ship) = game.pilot_in(fit);
     let drone = game.drone(game.common(CARRIER, Faction::Raider));
@@ -84,7 +84,7 @@ fn rule_3_a_cycle_of_0_713_s_averages_0_713_s() {
 #[test]
 fn rule_1_1_a_gun_that_waited_starts_its_cycle_afresh() {
     let mut game = Game::default();
-    let gun = GunFit { piece: Piece::common(Faction::Raider), variant: Variant::Fast };
+    let gun = Module::common(Kind::Gun(Variant::Fast), Faction::Raider);
     let fit = Fit { guns: [Some(gun), None], ..game.common(PATROL, Faction::Raider) };
     let (pilot, ship) = game.pilot_in(fit);
     let drone = game.drone(game.common(CARRIER, Faction::Raider));
@@ -101,7 +101,7 @@ fn rule_1_1_a_gun_that_waited_starts_its_cycle_afresh() {
 #[test]
 fn rule_4_relocking_never_beats_the_cycle_and_the_first_shot_waits_for_whichever_ends_later() {
     let mut game = Game::default();
-    let gun = GunFit { piece: Piece::common(Faction::Sentry), variant: Variant::Slow };
+    let gun = Module::common(Kind::Gun(Variant::Slow), Faction::Sentry);
     let fit = Fit { guns: [Some(gun), None], ..game.common(PATROL, Faction::Sentry) };
     let (pilot, ship) = game.pilot_in(fit);
     let [one, two] = [0, 0].map(|_| game.drone(game.common(CARRIER, Faction::Raider)));
@@ -138,7 +138,7 @@ fn rule_4_hold_drops_the_lock_and_the_cycle_runs_out() {
 
 #[test]
 fn rule_3_two_guns_roll_once_a_cycle() {
-    let mut game = Game::default();
+    let mut game = Game::new(Setup { balance: Arc::new(unworn_balance()), ..Setup::default() });
     let (pilot, ship) = game.pilot_in(game.common(CARRIER, Faction::Raider));
     let drone = game.drone(game.common(PATROL, Faction::Raider));
     game.set(drone, Condition(keel_rules::Pools { shield: 0.0, hull: 1e9 }));
@@ -237,7 +237,7 @@ fn rule_6_later_shots_of_the_step_at_a_ship_at_zero_are_spent_with_nothing_dealt
     for (pilot, ship) in shooters {
         assert_eq!(*game.get::<Battery>(ship), Battery(80.5));
         assert_eq!(game.steps_noted(pilot, |note| matches!(note, keel_sim::Note::TargetDestroyed { .. })).len(), 1);
-        assert_eq!(game.get::<Gun>(ship).target, None);
+        assert_eq!(game.target(ship), None);
     }
 }
 
@@ -348,7 +348,7 @@ fn rule_6_on_layer_1_the_hull_stays_at_1_and_the_ship_is_towed_to_the_centre() {
     assert_eq!(game.get::<Condition>(ship).0.hull, 1.0);
     assert!(game.log(pilot).iter().any(|(_, line)| line == "Your hull gave out. The ship was towed to the centre."));
     for id in hunters.into_iter().chain([ship]) {
-        assert_eq!(game.get::<Gun>(id).target, None, "a tow drops every lock");
+        assert_eq!(game.target(id), None, "a tow drops every lock");
     }
 }
 
@@ -384,7 +384,7 @@ fn rule_6_on_layer_2_a_pilots_ship_is_destroyed_and_the_next_one_comes() {
     assert_eq!(game.now(), lost + 100, "the starter comes 5 s later");
     let ships = game.ships();
     let next = ships.iter().find(|ship| ship.pilot() == Some(pilot)).unwrap();
-    assert_eq!((game.hex(next.id), next.fit.class), (Hex::CENTRE, ClassId(0)));
+    assert_eq!((game.hex(next.id), next.class), (Hex::CENTRE, ClassId(0)));
     // The flag covers the 100 steps after the one in which it came.
     assert!(game.get::<Arrival>(next.id).is_up(Moment::of_step(game.now() + 100)));
     assert!(!game.get::<Arrival>(next.id).is_up(Moment::of_step(game.now() + 101)));
@@ -420,15 +420,15 @@ fn rule_9_an_arriving_ship_cannot_be_locked_and_its_own_lock_ends_the_grace() {
     let (mut game, pilot, ship, drone) = duel();
     let up = |ends_early| Arrival { ends: Moment::of_step(1000), ends_early };
     game.set(drone, up(true));
-    let attack = Op::Attack { ship, target: drone };
-    assert_eq!(game.op(pilot, attack), Err(Refusal::TargetArriving));
+    let attack = || Op::Attack { ship, target: drone };
+    assert_eq!(game.op(pilot, attack()), Err(Refusal::TargetArriving));
     assert_eq!(Refusal::TargetArriving.to_string(), "That ship just jumped in. It cannot be locked yet.");
     game.set(drone, Arrival::default());
     game.set(ship, up(false));
-    assert_eq!(game.op(pilot, attack), Err(Refusal::Arriving));
+    assert_eq!(game.op(pilot, attack()), Err(Refusal::Arriving));
     assert_eq!(*game.get::<Arrival>(ship), up(false));
     game.set(ship, up(true));
-    assert!(game.op(pilot, attack).is_ok());
+    assert!(game.op(pilot, attack()).is_ok());
     assert!(!game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())));
 }
 
@@ -441,11 +441,11 @@ fn rule_10_attack_takes_the_fleets_other_ships_in_the_sector_along_and_focus_doe
     let away = game.ship_at(pilot, fit, Hex::new(1, 0));
     let drone = game.drone(game.common(CARRIER, Faction::Raider));
     game.op(pilot, Op::Focus { ship: active, target: drone }).unwrap();
-    let target = |game: &Game, ship| game.get::<Gun>(ship).target.map(|target| target.id);
-    assert_eq!([active, escort, away].map(|ship| target(&game, ship)), [Some(drone), None, None]);
+    let targets = |game: &Game| [active, escort, away].map(|ship| game.target(ship));
+    assert_eq!(targets(&game), [Some(drone), None, None]);
     game.op(pilot, Op::Hold { ship: active }).unwrap();
     game.op(pilot, Op::Attack { ship: active, target: drone }).unwrap();
-    assert_eq!([active, escort, away].map(|ship| target(&game, ship)), [Some(drone), Some(drone), None]);
+    assert_eq!(targets(&game), [Some(drone), Some(drone), None]);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keel_balance::{Balance, Faction, Grade};
-use keel_rules::{ClassId, Fit, GunFit, Line, Piece, Pools, Sheet, Variant};
-use keel_sim::{Battery, Condition, Op, Orders, PilotId};
+use keel_balance::{Balance, Faction, Grade, Leaf};
+use keel_map::{Direction, Hex};
+use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Slot};
+use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
 
 const FACTIONS: [Faction; 4] = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
@@ -17,18 +18,19 @@ fn cards(balance: &Balance) -> String {
     for class in (0..balance.classes.len() as u8).map(ClassId) {
         for faction in FACTIONS {
             let plain = Fit::common(balance, class, faction);
-            print(&Fit { brace: Some(faction), jam: Some(faction), ..plain });
-            print(&Fit { grapple: true, mender: true, ..Fit::bare(class) });
-            print(&Fit { aura: true, ..Fit::bare(class) });
+            for kind in Kind::ALL {
+                let module = Module { quality: 50, rank: 3, durability: 50, ..Module::common(kind, faction) };
+                for grade in [Grade::Common, Grade::Rare, Grade::Legendary, Grade::Ultimate] {
+                    for slot in [Slot::Well(0), Slot::Armor, Slot::Shield, Slot::Shard, Slot::System(0)] {
+                        let module = Module { grade, ..module };
+                        let fit = Fit::bare(class).fitted(balance, slot, Some(module));
+                        fit.iter().for_each(&mut print);
+                    }
+                }
+            }
+            print(&Fit { shard: Some(Module::common(Kind::Shard, faction)), ..plain });
             for line in [Line::Anchor, Line::Screen] {
                 print(&Fit { line, ..plain });
-            }
-            for variant in [Variant::Fast, Variant::Slow] {
-                print(&Fit { guns: [Some(GunFit { piece: Piece::common(faction), variant }), None], ..plain });
-            }
-            for grade in [Grade::Rare, Grade::Legendary, Grade::Ultimate] {
-                let piece = Piece { grade, quality: 0.5, rank: 3, durability: 0.5, ..Piece::common(faction) };
-                print(&Fit { armor: Some(piece), ..Fit::armed(balance, class, piece) });
             }
         }
     }
@@ -84,6 +86,42 @@ fn told(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     told
 }
 
+/// What pilots are told in the dock of a layer, and of duels and charters.
+fn answered(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
+    let mut game = Game::new(Setup { balance: Arc::clone(balance), layer, ..Setup::default() });
+    let (pilot, ship) = game.pilot_in(Fit::starter(balance));
+    let others: Vec<PilotId> = (0..60).map(|_| game.pilot()).collect();
+    game.order(pilot, Op::Found { name: "Keel".to_owned() });
+    for &other in &others {
+        game.order(pilot, Op::Invite(other));
+        game.order(other, Op::Join(CharterId(1)));
+    }
+    game.order(pilot, Op::AskDuel(others[0]));
+    game.order(others[0], Op::AcceptDuel(pilot));
+    for side in &Direction::ALL[..5] {
+        let ship = game.ship_at(pilot, Fit::bare(ClassId(0)), Hex::CENTRE.neighbour(*side));
+        game.order(pilot, Op::Berth { ship });
+    }
+    game.step(1);
+    let (builder, home) = game.pilot_in(Fit::starter(balance));
+    game.order(builder, Op::Dock { ship: home });
+    game.order(pilot, Op::Dock { ship });
+    game.step(1);
+    game.change::<Fitted>(ship, |fitted| fitted.0.armor = fitted.0.armor.map(|armor| armor.worn_by(5)));
+    game.order(pilot, Op::Repair { ship, slot: Slot::Armor });
+    for _ in 0..130 {
+        for faction in FACTIONS {
+            game.order(pilot, Op::Fit { ship, slot: Slot::Shield, part: Part::Yard(Kind::Shield, faction) });
+        }
+    }
+    for _ in 0..13 {
+        game.order(builder, Op::Commission { class: ClassId(0), line: Line::Line });
+    }
+    game.step(1);
+    let answers = game.answers().iter().map(|answer| format!("{:?}", answer.result));
+    answers.chain(game.log(others[0]).into_iter().map(|(_, line)| line)).collect()
+}
+
 /// Other values to put in a value's place.
 fn others(value: &str) -> Vec<String> {
     if let Ok(number) = value.parse::<f64>() {
@@ -105,6 +143,7 @@ fn others(value: &str) -> Vec<String> {
         "Common" | "Rare" | "Legendary" | "Ultimate" => &["Common", "Rare", "Ultimate"],
         "Human" | "Raider" | "Sentry" | "Breaker" => &["Human", "Raider", "Sentry", "Breaker"],
         "Thirds" | "Plasma" | "Impact" | "Phase" => &["Plasma", "Impact", "Phase"],
+        "Brace" | "Jam" | "Clamp" | "Aura" => &["Sensor"],
         name if name.starts_with('"') => &["\"Patrol\"", "\"Frigate\"", "\"Carrier\""],
         other => panic!("no other value is known for {other}"),
     };
@@ -115,30 +154,37 @@ fn others(value: &str) -> Vec<String> {
 fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
     let shipped = Arc::new(Balance::parse("balance.ron", SHIPPED_BALANCE).unwrap());
     let leaves = Balance::leaves("balance.ron", SHIPPED_BALANCE).unwrap();
-    let (shipped_cards, mut shipped_told) = (cards(&shipped), BTreeMap::new());
+    let (shipped_cards, mut shipped_answered, mut shipped_told) = (cards(&shipped), BTreeMap::new(), BTreeMap::new());
     for layer in 1..=6 {
+        shipped_answered.insert(layer, answered(&shipped, layer));
         shipped_told.insert(layer, told(&shipped, layer));
     }
-    let mut unread = Vec::new();
-    for leaf in &leaves {
+    let unread = &|leaf: &Leaf| {
         let value = &SHIPPED_BALANCE[leaf.span.clone()];
         let changed = others(value).into_iter().filter_map(|other| {
             let mut text = SHIPPED_BALANCE.to_owned();
             text.replace_range(leaf.span.clone(), &other);
             Balance::parse("changed.ron", &text).ok().map(Arc::new)
         });
-        // A layer's own value shows on that layer; anything else on the first two.
+        // A layer's own value shows on that layer; anything else on the first two, or where charters build.
         let layers = match leaf.path.strip_prefix("layers[").and_then(|path| path[..1].parse::<u8>().ok()) {
             Some(index) => index + 1..=index + 1,
             None => 1..=2,
         };
         let shows = |balance: &Arc<Balance>| {
-            cards(balance) != shipped_cards || layers.clone().any(|layer| told(balance, layer) != shipped_told[&layer])
+            cards(balance) != shipped_cards
+                || layers.clone().chain([4]).any(|layer| answered(balance, layer) != shipped_answered[&layer])
+                || layers.clone().any(|layer| told(balance, layer) != shipped_told[&layer])
         };
-        if !changed.into_iter().any(|balance| shows(&balance)) {
-            unread.push(format!("{} = {value}", leaf.path));
-        }
-    }
+        let is_read = changed.into_iter().any(|balance| shows(&balance));
+        (!is_read).then(|| format!("{} = {value}", leaf.path))
+    };
+    // Each value is a few worlds of its own: two threads take half of them each.
+    let (one, two) = leaves.split_at(leaves.len() / 2);
+    let unread: Vec<String> = std::thread::scope(|scope| {
+        let other = scope.spawn(|| two.iter().filter_map(unread).collect::<Vec<_>>());
+        one.iter().filter_map(unread).chain(other.join().unwrap()).collect()
+    });
     assert!(leaves.len() > 250, "{} values were found", leaves.len());
     assert!(unread.is_empty(), "read by nothing: {unread:#?}");
 }

@@ -4,7 +4,7 @@ use keel_balance::Faction;
 use keel_map::Hex;
 use keel_rules::fire::Forbidden;
 use keel_rules::{ClassId, Fit, Micros};
-use keel_sim::{Done, Gun, Helm, Leg, Op, PilotId, Refusal, ShipId};
+use keel_sim::{Done, Helm, Leg, Op, PilotId, Refusal, ShipId};
 use keel_testkit::{Game, Setup};
 
 struct Scene {
@@ -64,7 +64,7 @@ fn every_refusal_says_why_and_changes_nothing() {
     for (pilot, op, refusal, text) in rows {
         let mut untouched = scene(1).game;
         untouched.step(game.now() + 1);
-        assert_eq!(game.op(pilot, op), Err(refusal), "{op:?}");
+        assert_eq!(game.op(pilot, op.clone()), Err(refusal), "{op:?}");
         assert_eq!(refusal.to_string(), text);
         assert_eq!(game.hash(), untouched.hash(), "{op:?} changed something");
     }
@@ -74,7 +74,10 @@ fn every_refusal_says_why_and_changes_nothing() {
 fn rule_10_layers_2_and_3_say_who_may_fire_on_whom() {
     let Scene { mut game, pilot, ship, rival, .. } = scene(2);
     let refusal = game.op(pilot, Op::Attack { ship, target: rival }).unwrap_err();
-    assert_eq!(refusal.to_string(), "On this layer pilots fire on pilots only in a duel.");
+    assert_eq!(
+        refusal.to_string(),
+        "On this layer pilots fire on pilots only in a duel, or when their charters are hostile."
+    );
     let Scene { mut game, pilot, ship, rival, .. } = scene(3);
     assert!(game.op(pilot, Op::Attack { ship, target: rival }).is_ok());
 }
@@ -168,10 +171,10 @@ fn rule_4_a_hop_of_either_drops_the_lock() {
         game.order(two, Op::Attack { ship: theirs, target: mine });
         game.order(pairs[mover].0, Op::Move { ship: pairs[mover].1, to: Hex::new(0, 1) });
         game.step(23);
-        assert!([mine, theirs].iter().all(|&ship| game.get::<Gun>(ship).target.is_some()));
+        assert!([mine, theirs].iter().all(|&ship| game.target(ship).is_some()));
         game.step(1);
         assert_eq!(game.hex(pairs[mover].1), Hex::new(0, 1));
-        assert!([mine, theirs].iter().all(|&ship| game.get::<Gun>(ship).target.is_none()));
+        assert!([mine, theirs].iter().all(|&ship| game.target(ship).is_none()));
     }
 }
 

@@ -3,7 +3,7 @@
 use keel_balance::{Balance, Faction};
 use keel_map::Hex;
 use keel_rules::Moment;
-use keel_sim::{Arrival, Condition, Gun, Op, Orders, PilotId, Ship};
+use keel_sim::{Arrival, Condition, Op, Orders, PilotId, Ship};
 use keel_testkit::{Game, Setup, shipped_balance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,13 +56,13 @@ fn rule_4_a_squad_that_is_attacked_locks_within_half_a_second_and_not_always_at_
         // Under its flag the ship is skipped; its own attack ends that.
         game.set(ship, Arrival { ends: Moment::of_step(1000), ends_early: true });
         game.step(40);
-        assert!(squad.iter().all(|&npc| game.get::<Gun>(npc).target.is_none()));
+        assert!(squad.iter().all(|&npc| game.target(npc).is_none()));
         game.op(pilot, Op::Attack { ship, target: squad[1] }).unwrap();
         let ordered = game.now();
-        while game.get::<Gun>(squad[0]).target.is_none() {
+        while game.target(squad[0]).is_none() {
             game.step(1);
         }
-        assert!(squad.iter().all(|&npc| game.get::<Gun>(npc).target.is_some_and(|target| target.id == ship)));
+        assert!(squad.iter().all(|&npc| game.target(npc) == Some(ship)));
         delays.insert(game.now() - ordered);
     }
     assert!(delays.iter().all(|delay| (1..=10).contains(delay)), "{delays:?}");
@@ -77,12 +77,12 @@ fn rule_4_a_squad_that_meets_an_enemy_engages_and_stands_down_when_it_leaves() {
     let npc = game.squad(&[game.common(0, Faction::Raider)], Hex::CENTRE)[0];
     game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
     game.step(42);
-    assert_eq!(game.get::<Gun>(npc).target, None);
+    assert_eq!(game.target(npc), None);
     game.step(12);
-    assert_eq!(game.get::<Gun>(npc).target.map(|target| target.id), Some(ship));
+    assert_eq!(game.target(npc), Some(ship));
     game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
     game.step(60);
-    assert_eq!(game.get::<Gun>(npc).target, None);
+    assert_eq!(game.target(npc), None);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn rule_4_a_squad_that_comes_into_the_world_beside_an_enemy_engages() {
     game.step(40);
     let npc = game.squad(&[game.common(0, Faction::Raider)], Hex::CENTRE)[0];
     game.step(11);
-    assert!(game.get::<Gun>(npc).target.is_some());
+    assert!(game.target(npc).is_some());
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn rule_9_squads_skip_a_ship_that_is_arriving_until_its_flag_ends() {
     game.set(ship, Arrival { ends: Moment::of_step(200), ends_early: false });
     game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
     game.step(198);
-    assert_eq!(game.get::<Gun>(npc).target, None);
+    assert_eq!(game.target(npc), None);
     game.step(13);
-    assert_eq!(game.get::<Gun>(npc).target.map(|target| target.id), Some(ship));
+    assert_eq!(game.target(npc), Some(ship));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn rule_10_a_new_pilot_starts_human_in_a_patrol_at_the_centre() {
     game.app.world_mut().resource_mut::<Orders>().join(PilotId(5), "ann");
     game.step(1);
     let [ship] = game.ships()[..] else { panic!("one ship") };
-    assert_eq!((ship.pilot(), ship.faction, ship.fit.class.0), (Some(PilotId(5)), Faction::Human, 0));
+    assert_eq!((ship.pilot(), ship.faction, ship.class.0), (Some(PilotId(5)), Faction::Human, 0));
     assert_eq!(game.hex(ship.id), Hex::CENTRE);
     // Coming again finds the ship as it is.
     game.app.world_mut().resource_mut::<Orders>().join(PilotId(5), "ann");

@@ -5,19 +5,26 @@ use std::sync::Arc;
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
-use keel_balance::{Balance, Faction};
+use keel_balance::{Balance, Faction, Wear};
 use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Done, InSector, Logged, Map, Note, Noted, Now, Op, Order, Orders, PilotId, Refusal,
-    Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, SquadId, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Docked, Done, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op, Order, Orders,
+    Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, Spot,
+    SquadId, spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
 #[must_use]
 pub fn shipped_balance() -> Balance {
     Balance::parse("balance.ron", SHIPPED_BALANCE).expect("the shipped balance has no fault")
+}
+
+/// The same, but that modules do not wear: for what goes on longer than they would last unchanged.
+#[must_use]
+pub fn unworn_balance() -> Balance {
+    Balance { wear: Wear { shots: u16::MAX, hits: u16::MAX, ..shipped_balance().wear }, ..shipped_balance() }
 }
 
 /// Its text.
@@ -27,20 +34,22 @@ pub const SHIPPED_BALANCE: &str = include_str!("../../../balance.ron");
 pub struct Setup {
     /// Every number.
     pub balance: Arc<Balance>,
-    /// 1 to 6.
+    /// The layer where everything comes into the world, 1 to 6.
     pub layer: u8,
+    /// Whether the other layers are there too.
+    pub others: bool,
     /// What every chance follows from.
     pub seed: u64,
     /// Threads that a step may use.
     pub threads: usize,
-    /// Whether NPC squads fill the map.
+    /// Whether NPC squads fill the maps.
     pub squads: bool,
 }
 
 impl Default for Setup {
     /// An empty open-fire layer of the shipped balance.
     fn default() -> Self {
-        Self { balance: Arc::new(shipped_balance()), layer: 3, seed: 7, threads: 1, squads: false }
+        Self { balance: Arc::new(shipped_balance()), layer: 3, others: false, seed: 7, threads: 1, squads: false }
     }
 }
 
@@ -60,6 +69,7 @@ pub struct Game {
     pilots: u32,
     squads: u32,
     seq: u32,
+    layer: u8,
 }
 
 impl Default for Game {
@@ -80,16 +90,18 @@ impl Game {
     /// A world that keeps no record, to be measured.
     #[must_use]
     pub fn unheard(setup: Setup) -> Self {
-        let Setup { balance, layer, seed, threads, squads } = setup;
+        let Setup { balance, layer, others, seed, threads, squads } = setup;
+        let layers = if others { 1..=6 } else { layer..=layer };
+        let sim = SimPlugin { balance: Arc::clone(&balance), layers, start: layer, seed, threads, squads };
         let mut app = App::new();
-        app.add_plugins((TimePlugin, SimPlugin { balance: Arc::clone(&balance), layer, seed, threads, squads }))
+        app.add_plugins((TimePlugin, sim))
             .insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_hz(keel_rules::STEPS_PER_SECOND.into()))
             .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
         app.finish();
         app.cleanup();
         // The first update moves no time.
         app.update();
-        Self { app, balance, pilots: 0, squads: 0, seq: 0 }
+        Self { app, balance, pilots: 0, squads: 0, seq: 0, layer }
     }
 
     /// The balance of the world.
@@ -158,21 +170,35 @@ impl Game {
     }
 
     fn spawn(&mut self, owner: Owner, fleet: Entity, fit: Fit, hex: Hex) -> ShipId {
-        let sector = self.sector(hex);
-        let faction = fit.guns[0].map_or(Faction::Human, |gun| gun.piece.faction);
-        let spec = ShipSpec { owner, fleet, faction, fit, sector, arrival: Arrival::default() };
+        let spot = Spot::Space(self.sector(self.layer, hex));
+        let spec = ShipSpec { owner, fleet, faction: Faction::Human, fit, spot, arrival: Arrival::default() };
         spawn_ship(self.app.world_mut(), spec).expect("a fit that makes a ship").0
     }
 
-    fn fleet_of(&mut self, pilot: PilotId) -> Entity {
-        let world = self.app.world_mut();
-        let mut pilots = world.query::<(Entity, &keel_sim::Pilot)>();
-        pilots.iter(world).find(|(_, known)| known.id == pilot).expect("a pilot of this world").0
+    /// A pilot's entity.
+    #[must_use]
+    pub fn fleet_of(&self, pilot: PilotId) -> Entity {
+        self.app.world().resource::<PilotIndex>().get(pilot).expect("a pilot of this world")
     }
 
-    fn sector(&mut self, hex: Hex) -> Entity {
-        let world = self.app.world_mut();
-        world.query::<&Map>().single(world).unwrap().sector(hex).expect("a sector of the map")
+    /// A component of a pilot.
+    #[must_use]
+    pub fn of_pilot<C: Component>(&self, pilot: PilotId) -> &C {
+        self.app.world().get::<C>(self.fleet_of(pilot)).expect("every pilot has it")
+    }
+
+    /// The ship that a pilot flies.
+    #[must_use]
+    pub fn active(&self, pilot: PilotId) -> Option<ShipId> {
+        self.of_pilot::<Pilot>(pilot).active
+    }
+
+    /// The sector at a place of a layer.
+    #[must_use]
+    pub fn sector(&self, layer: u8, hex: Hex) -> Entity {
+        let world = self.app.world();
+        let map = world.resource::<Maps>().layer(layer).expect("a layer of this world");
+        world.get::<Map>(map).and_then(|map| map.sector(hex)).expect("a sector of the map")
     }
 
     /// A hull of a class with gun, armor and shield of one make.
@@ -186,6 +212,12 @@ impl Game {
         self.seq += 1;
         self.app.world_mut().resource_mut::<Orders>().push(Order { pilot, seq: self.seq, op });
         self.seq
+    }
+
+    /// Runs a step in which a pilot is no longer connected.
+    pub fn leave(&mut self, pilot: PilotId) {
+        self.app.world_mut().resource_mut::<Orders>().leave(pilot);
+        self.step(1);
     }
 
     /// Runs a step with an order in it; the answer.
@@ -216,7 +248,7 @@ impl Game {
     #[must_use]
     pub fn log(&self, pilot: PilotId) -> Vec<(u64, String)> {
         let notes = self.app.world().resource::<Heard>().notes.iter().filter(|(_, noted)| noted.pilot == pilot);
-        notes.map(|(step, noted)| (*step, noted.note.text(&self.balance))).collect()
+        notes.map(|(step, noted)| (*step, noted.note.text(self.app.world()))).collect()
     }
 
     /// The steps in which a pilot was told that.
@@ -255,7 +287,47 @@ impl Game {
         &self.get::<Card>(ship).0
     }
 
-    /// Where a ship is.
+    /// The ship that a ship locks or has locked.
+    #[must_use]
+    pub fn target(&self, ship: ShipId) -> Option<ShipId> {
+        let locking = self.find::<Locking>(ship)?;
+        self.app.world().get::<Ship>(locking.0).map(|ship| ship.id)
+    }
+
+    /// A component that not every ship has.
+    #[must_use]
+    pub fn find<C: Component>(&self, ship: ShipId) -> Option<&C> {
+        self.app.world().get::<C>(self.entity(ship))
+    }
+
+    /// Changes a component of a ship between steps, in place.
+    pub fn change<C: Component<Mutability = bevy_ecs::component::Mutable>>(
+        &mut self,
+        ship: ShipId,
+        change: impl FnOnce(&mut C),
+    ) {
+        let entity = self.entity(ship);
+        let mut ship = self.app.world_mut().entity_mut(entity);
+        change(&mut *ship.get_mut::<C>().expect("every ship has it"));
+        ship.insert(keel_sim::Awake);
+    }
+
+    /// Whether a ship is docked.
+    #[must_use]
+    pub fn is_docked(&self, ship: ShipId) -> bool {
+        self.find::<Docked>(ship).is_some()
+    }
+
+    /// The layer that a ship is on.
+    #[must_use]
+    pub fn layer(&self, ship: ShipId) -> u8 {
+        let world = self.app.world();
+        let sector = self.find::<InSector>(ship).map(|sector| sector.0);
+        let sector = sector.or(self.find::<Docked>(ship).map(|docked| docked.0)).expect("a place of this world");
+        world.get::<Sector>(sector).and_then(|sector| world.get::<Map>(sector.map)).expect("a sector's map").layer
+    }
+
+    /// Where a ship is in space.
     #[must_use]
     pub fn hex(&self, ship: ShipId) -> Hex {
         self.app.world().get::<Sector>(self.get::<InSector>(ship).0).unwrap().hex

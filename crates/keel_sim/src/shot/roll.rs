@@ -5,7 +5,7 @@ use bevy_ecs::prelude::*;
 use keel_rules::Damage;
 use keel_rules::roll::{self, Outcome};
 
-use crate::cycle::Fired;
+use super::cycle::Fired;
 use crate::schedule::SimSet;
 use crate::world::{Card, Rolls};
 

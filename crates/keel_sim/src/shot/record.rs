@@ -7,8 +7,8 @@ use bevy_ecs::prelude::*;
 use keel_rules::Dealt;
 use keel_rules::roll::Outcome;
 
+use super::pools::Struck;
 use crate::notes::{Note, Noted};
-use crate::pools::Struck;
 use crate::schedule::{Now, SimSet};
 use crate::world::{Contact, PilotIndex, Ship};
 
@@ -81,15 +81,12 @@ fn record(
         let shot = Shot { step: now.step(), shooter: shooter.contact(), target: target.contact(), outcome, raw, dealt };
         let (by, at) = (shooter.pilot(), target.pilot());
         for pilot in by.into_iter().chain(at.filter(|&at| Some(at) != by)) {
-            if let Some(mut log) = pilots.0.get(&pilot).and_then(|&pilot| logs.get_mut(pilot).ok()) {
+            if let Some(mut log) = pilots.get(pilot).and_then(|pilot| logs.get_mut(pilot).ok()) {
                 log.push(shot);
             }
         }
-        for (pilot, note) in [(by, Note::Fired(shot)), (at, Note::Taken(shot))] {
-            if let Some(pilot) = pilot {
-                notes.write(Noted { pilot, note });
-            }
-        }
+        notes.write_batch(Noted::ship(shooter, Note::Fired(shot)));
+        notes.write_batch(Noted::ship(target, Note::Taken(shot)));
         logged.write(Logged(shot));
     }
 }

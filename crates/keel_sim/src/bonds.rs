@@ -1,0 +1,149 @@
+//! What is between pilots: duels by consent and charters (rule 10).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use keel_rules::Moment;
+use keel_rules::fire::{Bond, Owner};
+
+use crate::ids::{CharterId, PilotId};
+use crate::notes::{Note, Noted};
+use crate::schedule::{ExpirySet, Now};
+
+pub(crate) struct BondsPlugin;
+
+impl Plugin for BondsPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Bonds>().add_systems(FixedUpdate, expire.in_set(ExpirySet::Ends));
+    }
+}
+
+/// A charter: pilots who hold together.
+#[derive(Clone, Debug, Hash)]
+pub struct Charter {
+    /// What it is called.
+    pub name: String,
+    /// Who may invite, declare and found berths: the founder, and after them who has been in it longest.
+    pub head: PilotId,
+    /// Its pilots, in the order in which they joined.
+    pub members: Vec<PilotId>,
+    /// Charters that it has declared hostile.
+    pub hostile: BTreeSet<CharterId>,
+    /// Whom it has invited, and until when that stands.
+    pub invited: BTreeMap<PilotId, Moment>,
+    /// Berths that it has built.
+    pub berths: u8,
+}
+
+impl Charter {
+    pub(crate) fn new(name: &str, founder: PilotId) -> Self {
+        Self {
+            name: name.to_owned(),
+            head: founder,
+            members: vec![founder],
+            hostile: BTreeSet::new(),
+            invited: BTreeMap::new(),
+            berths: 0,
+        }
+    }
+}
+
+/// Every duel and every charter.
+#[derive(Resource, Debug, Default, Hash)]
+pub struct Bonds {
+    /// Who challenged whom, and until when that stands.
+    pub(crate) asks: BTreeMap<(PilotId, PilotId), Moment>,
+    /// Who duels whom (the lower id first), and until when.
+    pub(crate) duels: BTreeMap<(PilotId, PilotId), Moment>,
+    pub(crate) charters: BTreeMap<CharterId, Charter>,
+    pub(crate) members: BTreeMap<PilotId, CharterId>,
+    pub(crate) last: u32,
+    /// Whether someone may no longer fire on someone: locks are looked through for it in the next lock phase.
+    pub(crate) loosened: bool,
+}
+
+/// A duel's place: the lower id first.
+pub(crate) fn pair(one: PilotId, two: PilotId) -> (PilotId, PilotId) {
+    (one.min(two), one.max(two))
+}
+
+impl Bonds {
+    /// What is between two pilots.
+    #[must_use]
+    pub fn between(&self, one: PilotId, two: PilotId) -> Bond {
+        let charters = (self.charter_of(one), self.charter_of(two));
+        Bond {
+            duel: self.duels.contains_key(&pair(one, two)),
+            hostile: matches!(charters, (Some(one), Some(two)) if self.are_hostile(one, two)),
+            mates: matches!(charters, (Some(one), Some(two)) if one == two),
+        }
+    }
+
+    /// Whether two charters are hostile: whoever declared it, it holds for both.
+    #[must_use]
+    pub fn are_hostile(&self, one: CharterId, two: CharterId) -> bool {
+        let declared =
+            |by: CharterId, on: CharterId| self.charters.get(&by).is_some_and(|charter| charter.hostile.contains(&on));
+        declared(one, two) || declared(two, one)
+    }
+
+    /// What is between two ships' owners: nothing where one is an NPC.
+    #[must_use]
+    pub fn between_owners(&self, one: Owner, two: Owner) -> Bond {
+        match (one, two) {
+            (Owner::Pilot(one), Owner::Pilot(two)) => self.between(PilotId(one), PilotId(two)),
+            (Owner::Npc, _) | (_, Owner::Npc) => Bond::default(),
+        }
+    }
+
+    /// The charter that a pilot is in.
+    #[must_use]
+    pub fn charter_of(&self, pilot: PilotId) -> Option<CharterId> {
+        self.members.get(&pilot).copied()
+    }
+
+    /// A charter.
+    #[must_use]
+    pub fn charter(&self, id: CharterId) -> Option<&Charter> {
+        self.charters.get(&id)
+    }
+
+    /// All charters in the order in which they were founded.
+    pub fn charters(&self) -> impl ExactSizeIterator<Item = (CharterId, &Charter)> {
+        self.charters.iter().map(|(&id, charter)| (id, charter))
+    }
+}
+
+/// Challenges, duels and invitations end when their time is over.
+fn expire(now: Res<Now>, mut bonds: ResMut<Bonds>, mut notes: MessageWriter<Noted>) {
+    // A timer that begins in a step covers that step: what ends with this one is over from the next on.
+    let ends = now.moment().next_step();
+    let is_over = |until: Moment| until <= ends;
+    if !bonds.asks.values().chain(bonds.duels.values()).copied().any(is_over)
+        && !bonds.charters.values().any(|charter| charter.invited.values().copied().any(is_over))
+    {
+        return;
+    }
+    bonds.asks.retain(|&(by, of), &mut until| {
+        let over = is_over(until);
+        if over {
+            notes.write(Noted::pilot(by, Note::DuelUnanswered { by: of }));
+        }
+        !over
+    });
+    let mut ended = false;
+    bonds.duels.retain(|&(one, two), &mut until| {
+        let over = is_over(until);
+        if over {
+            notes.write(Noted::pilot(one, Note::DuelOver { with: two }));
+            notes.write(Noted::pilot(two, Note::DuelOver { with: one }));
+        }
+        ended |= over;
+        !over
+    });
+    bonds.loosened |= ended;
+    for charter in bonds.charters.values_mut() {
+        charter.invited.retain(|_, until| !is_over(*until));
+    }
+}

@@ -1,0 +1,63 @@
+//! Docking at a Haven or a charter's berth (rule 7): [`MindsSet::Docks`].
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use keel_rules::Moment;
+
+use crate::clamps::is_held;
+use crate::movement::{Helm, Leg};
+use crate::notes::{Note, Noted};
+use crate::schedule::MindsSet;
+use crate::world::{Arrival, Battery, Card, Condition, Docked, InSector, Powers, Ship, port};
+
+pub(crate) struct DocksPlugin;
+
+impl Plugin for DocksPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<Docking>().add_systems(FixedUpdate, dock_ships.in_set(MindsSet::Docks));
+    }
+}
+
+/// Ships that were ordered to dock in this step.
+#[derive(Resource, Debug, Default)]
+pub(crate) struct Docking(Vec<Entity>);
+
+impl Docking {
+    pub(crate) fn add(&mut self, ship: Entity) {
+        self.0.push(ship);
+    }
+}
+
+fn dock_ships(world: &mut World) {
+    if world.resource::<Docking>().0.is_empty() {
+        return;
+    }
+    let ships = std::mem::take(&mut world.resource_mut::<Docking>().0);
+    for ship in ships {
+        try_dock(world, ship);
+    }
+}
+
+/// Docks a ship that is at a port of its pilot's, not under way and free of Clamps.
+pub(crate) fn try_dock(world: &mut World, ship: Entity) {
+    let (Some(&name), Some(&InSector(sector))) = (world.get::<Ship>(ship), world.get::<InSector>(ship)) else { return };
+    let Some(pilot) = name.pilot() else { return };
+    let is_still = world.get::<Helm>(ship).is_some_and(|helm| helm.leg() == Leg::Still);
+    if is_still && port(world, sector, pilot) && !is_held(world, ship) {
+        world.entity_mut(ship).remove::<InSector>().insert(Docked(sector));
+        make_whole(world, ship);
+        world.write_message_batch(Noted::ship(&name, Note::Docked));
+    }
+}
+
+/// Hull, shield and battery are full, and no Jam, Brace, cloak or flag is left (rule 7).
+pub(crate) fn make_whole(world: &mut World, ship: Entity) {
+    let Ok(mut ship) = world.get_entity_mut(ship) else { return };
+    let Some(sheet) = ship.get::<Card>().map(|card| std::sync::Arc::clone(&card.0)) else { return };
+    if let Some(mut powers) = ship.get_mut::<Powers>() {
+        powers.jammed_until = Moment::START;
+        powers.braced_until = Moment::START;
+        powers.cloaked = false;
+    }
+    ship.insert((Condition(sheet.full), Battery(sheet.battery), Arrival::default()));
+}

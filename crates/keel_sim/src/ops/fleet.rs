@@ -1,0 +1,71 @@
+//! A pilot's fleet: what its escorts do by themselves (rule 10).
+
+use bevy_ecs::prelude::*;
+
+use super::Bridge;
+use crate::ids::{PilotId, ShipId};
+use crate::minds::Mind;
+use crate::orders::{Done, Refusal};
+use crate::world::{InSector, Pilot};
+
+impl Bridge<'_> {
+    pub(super) fn set_mind(&mut self, ship: Entity, set: impl FnOnce(&mut Mind)) -> Result<Done, Refusal> {
+        set(&mut *self.get_mut::<Mind>(ship)?);
+        self.wake(ship);
+        Ok(Done::Set)
+    }
+
+    pub(super) fn protect(&mut self, fleet: Entity, ship: ShipId, protectee: Option<ShipId>) -> Result<Done, Refusal> {
+        let entity = self.own(fleet, ship)?;
+        if let Some(other) = protectee {
+            self.own(fleet, other)?;
+            if other == ship {
+                return Err(Refusal::Itself);
+            }
+        }
+        self.set_mind(entity, |mind| mind.protectee = protectee)
+    }
+
+    pub(super) fn set_triggers(&mut self, ship: Entity, brace_percent: u8, jam: bool) -> Result<Done, Refusal> {
+        if brace_percent > 100 {
+            return Err(Refusal::NoShare);
+        }
+        self.set_mind(ship, |mind| (mind.brace_percent, mind.jam) = (brace_percent, jam))
+    }
+
+    /// Every escort on the map comes to where the active ship is, and follows it from now on.
+    pub(super) fn gather(&mut self, fleet: Entity) -> Result<Done, Refusal> {
+        let active = self.active(fleet)?;
+        let (here, _) = self.map(self.sector(active)?)?;
+        let mut ships = 0;
+        for escort in self.ships_of(fleet) {
+            let sector = self.world.get::<InSector>(escort).and_then(|sector| self.map(sector.0).ok());
+            let is_away = sector.is_some_and(|(sector, _)| sector.map == here.map);
+            if escort == active {
+                continue;
+            }
+            self.get_mut::<Mind>(escort)?.follows = true;
+            if is_away && matches!(self.set_course(escort, here.hex), Ok(Done::Course { .. })) {
+                ships += 1;
+            }
+        }
+        Ok(Done::Gathering { ships })
+    }
+
+    pub(super) fn mark(
+        &mut self,
+        pilot: PilotId,
+        fleet: Entity,
+        other: PilotId,
+        marked: bool,
+    ) -> Result<Done, Refusal> {
+        self.other(pilot, other)?;
+        let mut pilot = self.get_mut::<Pilot>(fleet)?;
+        if marked {
+            pilot.kos.insert(other);
+        } else {
+            pilot.kos.remove(&other);
+        }
+        Ok(Done::Set)
+    }
+}

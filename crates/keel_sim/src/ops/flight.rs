@@ -1,0 +1,189 @@
+//! Moving, travelling, docking (rules 7 and 9).
+
+use bevy_ecs::prelude::*;
+use keel_map::Hex;
+
+use super::Bridge;
+use crate::clamps::is_held;
+use crate::docks::Docking;
+use crate::ids::PilotId;
+use crate::minds::Mind;
+use crate::movement::{Errand, Helm, Leg, Passage};
+use crate::notes::Note;
+use crate::orders::{Done, Refusal, Way};
+use crate::shot::Locking;
+use crate::world::{Appeared, Docked, Haven, InFleet, InSector, Maps, Pilot, port};
+
+impl Bridge<'_> {
+    /// A pilot's order to go: the active ship takes the escorts of its sector along that follow, and an escort that is
+    /// sent by itself follows no more.
+    pub(super) fn go(&mut self, ship: Entity, fleet: Entity, to: Hex) -> Result<Done, Refusal> {
+        let done = self.set_course(ship, to)?;
+        if self.active(fleet) != Ok(ship) {
+            self.get_mut::<Mind>(ship)?.follows = false;
+            return Ok(done);
+        }
+        let sector = self.sector(ship)?;
+        for escort in self.ships_of(fleet) {
+            if escort != ship && self.sector(escort) == Ok(sector) && self.get::<Mind>(escort)?.follows {
+                // An escort that cannot is no reason to refuse the others.
+                let _ = self.set_course(escort, to);
+            }
+        }
+        Ok(done)
+    }
+
+    pub(super) fn set_course(&mut self, ship: Entity, to: Hex) -> Result<Done, Refusal> {
+        let (here, map) = self.map(self.sector(ship)?)?;
+        let helm = self.get::<Helm>(ship)?;
+        if helm.in_transit() {
+            return Err(Refusal::InTransit);
+        }
+        if !to.is_sane() || !map.layout.contains(to) {
+            return Err(Refusal::UnknownSector);
+        }
+        // A hop that runs is finished first; the way goes on from its end.
+        let from = helm.hopping_to().unwrap_or(here.hex);
+        let path = map.layout.path(from, to).ok_or(Refusal::NoWay)?;
+        if path.is_empty() {
+            // It is there, or will be after this hop: what would take it on is what there is to stop.
+            return self.cancel(ship).map_err(|_| Refusal::AlreadyThere);
+        }
+        let hops = path.len() as u16;
+        let (now, navigation) = (self.now, self.sheet(ship)?.navigation);
+        let arrives = self.get_mut::<Helm>(ship)?.set_course(path, now, &navigation);
+        self.wake(ship);
+        Ok(Done::Course { hops, takes: arrives.since(now), arrives })
+    }
+
+    pub(super) fn cancel(&mut self, ship: Entity) -> Result<Done, Refusal> {
+        self.sector(ship)?;
+        let (now, cooldown) = (self.now, self.sheet(ship)?.navigation.jump_cooldown);
+        self.get_mut::<Helm>(ship)?.halt(now, cooldown)
+    }
+
+    pub(super) fn travel(&mut self, ship: Entity, way: Way) -> Result<Done, Refusal> {
+        let sector = self.world.get::<Docked>(ship).map(|docked| docked.0);
+        let sector = sector.map_or_else(|| self.sector(ship), Ok)?;
+        self.may_jump(ship)?;
+        if self.world.get::<Haven>(sector).is_none() {
+            return Err(Refusal::NoHaven);
+        }
+        let (_, map) = self.map(sector)?;
+        let layer = match way {
+            Way::Up => map.layer + 1,
+            Way::Down => map.layer - 1,
+        };
+        if self.world.resource::<Maps>().layer(layer).is_none() {
+            return Err(Refusal::LastLayer);
+        }
+        self.begin(ship, sector, Passage::Travel { layer })
+    }
+
+    pub(super) fn rescue(&mut self, ship: Entity) -> Result<Done, Refusal> {
+        let sector = self.sector(ship)?;
+        self.may_jump(ship)?;
+        self.begin(ship, sector, Passage::Rescue)
+    }
+
+    /// Whether a ship may begin a transit.
+    fn may_jump(&self, ship: Entity) -> Result<(), Refusal> {
+        let helm = self.get::<Helm>(ship)?;
+        match helm.leg() {
+            Leg::Transit { .. } => Err(Refusal::InTransit),
+            Leg::Hop { .. } => Err(Refusal::MidHop),
+            Leg::Still | Leg::Window { .. } if self.now < helm.jump_ready() => {
+                Err(Refusal::JumpCooling(helm.jump_ready().since(self.now)))
+            }
+            Leg::Still | Leg::Window { .. } => Ok(()),
+        }
+    }
+
+    /// Begins a transit, together with the escorts of the place that follow the active ship and may.
+    fn begin(&mut self, ship: Entity, sector: Entity, passage: Passage) -> Result<Done, Refusal> {
+        let mut ships = vec![ship];
+        let fleet = self.get::<InFleet>(ship)?.0;
+        if self.active(fleet).is_ok_and(|active| active == ship) {
+            for escort in self.ships_of(fleet) {
+                let at = |place: Option<Entity>| place == Some(sector);
+                let here = at(self.world.get::<InSector>(escort).map(|at| at.0))
+                    || (passage != Passage::Rescue && at(self.world.get::<Docked>(escort).map(|at| at.0)));
+                let follows = self.get::<Mind>(escort)?.follows;
+                if escort != ship && here && follows && self.may_jump(escort).is_ok() {
+                    ships.push(escort);
+                }
+            }
+        }
+        let takes = match passage {
+            Passage::Travel { .. } => self.balance.moving.travel_s,
+            Passage::Rescue => self.balance.moving.jump_s,
+        }
+        .into();
+        for &ship in &ships {
+            self.send(ship, passage)?;
+        }
+        Ok(Done::Transit { takes, ships: ships.len() as u8 })
+    }
+
+    fn send(&mut self, ship: Entity, passage: Passage) -> Result<(), Refusal> {
+        if self.world.get::<Docked>(ship).is_some() {
+            self.undock(ship)?;
+        }
+        let navigation = self.sheet(ship)?.navigation;
+        let (takes, note) = match passage {
+            Passage::Travel { layer } => {
+                let from = self.map(self.sector(ship)?)?.1.layer;
+                let way = if layer > from { Way::Up } else { Way::Down };
+                (navigation.travel, Note::Travelling { way, layer, takes: navigation.travel })
+            }
+            Passage::Rescue => (navigation.jump, Note::Rescuing { takes: navigation.jump }),
+        };
+        let ends = self.now + takes;
+        self.get_mut::<Helm>(ship)?.set_passage(passage, ends);
+        self.world.entity_mut(ship).remove::<Locking>();
+        self.wake(ship);
+        self.note(ship, note);
+        Ok(())
+    }
+
+    /// What a Clamp has stopped goes again.
+    pub(super) fn resume(&mut self, ship: Entity) -> Result<(), Refusal> {
+        match self.get_mut::<Helm>(ship)?.take_stopped() {
+            Some(Errand::Course(to)) => self.set_course(ship, to).map(drop),
+            Some(Errand::Passage(passage)) => self.send(ship, passage),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn dock(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
+        let sector = self.sector(ship).map_err(|_| Refusal::AlreadyDocked)?;
+        match self.get::<Helm>(ship)?.leg() {
+            Leg::Transit { .. } => return Err(Refusal::InTransit),
+            Leg::Hop { .. } => return Err(Refusal::MidHop),
+            Leg::Still | Leg::Window { .. } => {}
+        }
+        if !port(self.world, sector, pilot) {
+            return Err(Refusal::NoPort);
+        }
+        if is_held(self.world, ship) {
+            return Err(Refusal::Clamped);
+        }
+        self.get_mut::<Helm>(ship)?.stop();
+        self.world.resource_mut::<Docking>().add(ship);
+        Ok(Done::Docking)
+    }
+
+    pub(super) fn undock(&mut self, ship: Entity) -> Result<Done, Refusal> {
+        let &Docked(sector) = self.world.get::<Docked>(ship).ok_or(Refusal::NotDocked)?;
+        self.world.entity_mut(ship).remove::<Docked>().insert(InSector(sector));
+        self.world.write_message(Appeared { ship, sector });
+        self.wake(ship);
+        Ok(Done::Undocked)
+    }
+
+    pub(super) fn activate(&mut self, ship: Entity, fleet: Entity) -> Result<Done, Refusal> {
+        let id = self.ship(ship)?.id;
+        self.get_mut::<Pilot>(fleet)?.active = Some(id);
+        Ok(Done::Set)
+    }
+}

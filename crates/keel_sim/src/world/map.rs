@@ -1,0 +1,132 @@
+//! Maps, their sectors, and where a ship can be.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use keel_balance::FireRule;
+use keel_map::{Hex, Layout};
+
+use super::Tuning;
+use crate::bonds::Bonds;
+use crate::ids::{CharterId, PilotId};
+
+/// A map: one layer.
+#[derive(Component, Debug)]
+pub struct Map {
+    /// 1 to 6.
+    pub layer: u8,
+    /// Whether pilots may fire on pilots.
+    pub fire: FireRule,
+    /// Whether a pilot's ship at zero hull is destroyed.
+    pub hull_loss: bool,
+    /// Whether charters may have berths there.
+    pub berths: bool,
+    /// Its sectors' places.
+    pub layout: Layout,
+    sectors: Vec<Entity>,
+}
+
+impl Map {
+    /// The sector at a place.
+    #[must_use]
+    pub fn sector(&self, hex: Hex) -> Option<Entity> {
+        self.layout.index(hex).map(|index| self.sectors[index])
+    }
+
+    /// The sector where ships arrive and are towed to.
+    #[must_use]
+    pub fn centre(&self) -> Entity {
+        self.sector(Hex::CENTRE).unwrap_or(self.sectors[0])
+    }
+
+    /// The sectors in the layout's order.
+    #[must_use]
+    pub fn sectors(&self) -> &[Entity] {
+        &self.sectors
+    }
+}
+
+/// The maps by their layer.
+#[derive(Resource, Debug, Default)]
+pub struct Maps(BTreeMap<u8, Entity>);
+
+impl Maps {
+    /// The map of a layer, if the world has it.
+    #[must_use]
+    pub fn layer(&self, layer: u8) -> Option<Entity> {
+        self.0.get(&layer).copied()
+    }
+
+    /// All maps, Layer 1 first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Entity> {
+        self.0.values().copied()
+    }
+}
+
+/// A sector of a map.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Sector {
+    /// Its place.
+    pub hex: Hex,
+    /// Its map.
+    pub map: Entity,
+}
+
+/// A sector with a Haven: anyone docks there, and travels between layers from there.
+#[derive(Component, Clone, Copy, Debug)]
+pub struct Haven;
+
+/// A sector with a berth of a charter's: its pilots dock there.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Berth(pub CharterId);
+
+/// The sector that a ship is in. A hop is one insert of this; a docked ship has none.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[relationship(relationship_target = Occupants)]
+pub struct InSector(pub Entity);
+
+/// The ships in a sector.
+#[derive(Component, Debug, Default)]
+#[relationship_target(relationship = InSector)]
+pub struct Occupants(Vec<Entity>);
+
+impl Occupants {
+    /// The ships, in the order in which they came.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Entity> {
+        self.0.iter().copied()
+    }
+}
+
+/// The sector at whose Haven or berth a ship is docked. It is not in space: nobody sees it or reaches it.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Docked(pub Entity);
+
+/// A ship has come into a sector, or into sight there.
+#[derive(Message, Clone, Copy, Debug)]
+pub(crate) struct Appeared {
+    pub(crate) ship: Entity,
+    pub(crate) sector: Entity,
+}
+
+pub(super) fn lay_out(world: &mut World, layer: u8) {
+    let balance = Arc::clone(&world.resource::<Tuning>().balance);
+    let rules = &balance.layers[usize::from(layer - 1)];
+    let layout = Layout::open(balance.map.radius);
+    let map = world.spawn_empty().id();
+    let sectors =
+        layout.hexes().iter().map(|&hex| world.spawn((Sector { hex, map }, Occupants::default())).id()).collect();
+    let parts = Map { layer, fire: rules.fire, hull_loss: rules.hull_loss, berths: rules.berths, layout, sectors };
+    if rules.haven {
+        world.entity_mut(parts.centre()).insert(Haven);
+    }
+    world.entity_mut(map).insert(parts);
+    world.resource_mut::<Maps>().0.insert(layer, map);
+}
+
+/// Whether a pilot may dock in a sector (rule 7): at a Haven, or at a berth of their charter's.
+pub(crate) fn port(world: &World, sector: Entity, pilot: PilotId) -> bool {
+    let berth = world.get::<Berth>(sector).map(|berth| berth.0);
+    world.get::<Haven>(sector).is_some()
+        || berth.is_some_and(|charter| world.resource::<Bonds>().charter_of(pilot) == Some(charter))
+}
