@@ -3,7 +3,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use keel_balance::Faction;
 use keel_map::Hex;
-use keel_sim::{Condition, Gun, Op, ShipId};
+use keel_sim::{Condition, Op, ShipId};
 use keel_testkit::{Game, Setup};
 
 /// Ships that fight, so many in each sector: half of them pilots', half NPCs, all with pools that outlast the measurement.
@@ -52,7 +52,7 @@ fn step(criterion: &mut Criterion) {
         let mut game = fight(ships, a_sector);
         group.throughput(Throughput::Elements(ships.into()));
         group.bench_function(BenchmarkId::new(name, ships), |bencher| bencher.iter(|| game.app.update()));
-        let fighting = game.ships().iter().filter(|ship| game.get::<Gun>(ship.id).target.is_some()).count();
+        let fighting = game.ships().iter().filter(|ship| game.target(ship.id).is_some()).count();
         assert_eq!(fighting, ships as usize, "every ship still fights after the measurement");
     }
     group.finish();

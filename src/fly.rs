@@ -1,7 +1,9 @@
 //! `keel fly`: a pilot on a terminal, or by a script.
 
+mod deed;
 mod keys;
 mod pilot;
+mod report;
 mod screen;
 mod script;
 

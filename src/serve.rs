@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The balance file
     #[arg(long, default_value = "balance.ron", value_name = "FILE")]
     balance: PathBuf,
-    /// The layer to run, 1 to 6
+    /// The layer where new pilots come into the world, 1 to 6
     #[arg(long, default_value_t = 1)]
     layer: u8,
     /// The number that every chance follows from
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         threads: args.threads.into(),
     })?;
     let (address, layer) = (server.address(), args.layer);
-    say(&format!("Keel listens on {address}: Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
+    say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
     let report = server.run(&stop);
     say(&format!("Stopped after {} steps.", report.steps));
     Ok(())

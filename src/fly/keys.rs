@@ -1,12 +1,14 @@
 //! Flying by keys.
 
 use anyhow::Context;
+use keel_client::{Command, Power, Stance};
 use keel_map::{Direction, Hex};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::POLL;
+use super::deed::{DEEDS, deed};
 use super::pilot::Pilot;
-use super::screen::{self, View};
+use super::screen::{self, Fitting, Panel, View};
 
 /// Flies until the pilot leaves or the connection ends.
 pub(crate) fn fly(pilot: &mut Pilot) -> anyhow::Result<()> {
@@ -35,53 +37,193 @@ pub(crate) fn fly(pilot: &mut Pilot) -> anyhow::Result<()> {
 }
 
 /// Does what a key says; whether it says to leave.
-fn press(pilot: &mut Pilot, view: &mut View, key: KeyEvent) -> bool {
+pub(super) fn press(pilot: &mut Pilot, view: &mut View, key: KeyEvent) -> bool {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return matches!(key.code, KeyCode::Char('c' | 'q'));
     }
-    if let Some(direction) = direction(key.code, view.cursor.or_else(|| pilot.here())) {
-        match &mut view.cursor {
-            Some(cursor) => {
-                let next = cursor.neighbour(direction);
-                if pilot.has_sector(next) {
-                    *cursor = next;
-                }
-            }
-            None => {
-                if let Some(here) = pilot.here() {
-                    pilot.go_to(here.neighbour(direction));
-                }
-            }
-        }
-        return false;
-    }
-    match key.code {
-        KeyCode::Char('m') => view.cursor = pilot.here(),
-        KeyCode::Enter => match view.cursor.take() {
-            Some(to) => pilot.go_to(to),
-            None => attack(pilot, view),
-        },
-        KeyCode::Esc if view.cursor.is_some() => view.cursor = None,
-        KeyCode::Esc => pilot.cancel(),
-        KeyCode::Tab => view.select_next(pilot, 1),
-        KeyCode::BackTab => view.select_next(pilot, -1),
-        KeyCode::Char('a') => attack(pilot, view),
-        KeyCode::Char('f') => {
-            if let Some(target) = view.selected {
-                pilot.focus(target);
-            }
-        }
-        KeyCode::Char('h') => pilot.hold(),
-        KeyCode::Char('c') => view.card = !view.card,
-        _ => {}
+    if view.prompt.is_some() {
+        write(pilot, view, key.code);
+    } else if key.code == KeyCode::Char(':') {
+        view.prompt = Some(String::new());
+    } else if view.fitting.is_some() {
+        fit(pilot, view, key.code);
+    } else if let Some(direction) = direction(key.code, view.cursor.or_else(|| pilot.here())) {
+        steer(pilot, view, direction);
+    } else {
+        fly_by(pilot, view, key.code);
     }
     false
 }
 
-fn attack(pilot: &mut Pilot, view: &View) {
-    if let Some(target) = view.selected {
-        pilot.attack(target);
+/// A key at the prompt.
+fn write(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
+    let Some(words) = &mut view.prompt else { return };
+    match key {
+        KeyCode::Char(letter) if words.len() < 100 => words.push(letter),
+        KeyCode::Backspace => drop(words.pop()),
+        KeyCode::Enter => {
+            let words = std::mem::take(words);
+            view.prompt = None;
+            do_in_words(pilot, &words);
+        }
+        KeyCode::Esc => view.prompt = None,
+        _ => {}
     }
+}
+
+fn do_in_words(pilot: &mut Pilot, words: &str) {
+    let split: Vec<&str> = words.split_whitespace().collect();
+    let done = match deed(&split) {
+        Some(deed) => deed.go(pilot),
+        None if split.is_empty() => Ok(()),
+        None => {
+            // The deeds that begin alike, or all of them.
+            let first = split[0];
+            let alike: Vec<&str> = DEEDS.split(", ").filter(|deed| deed.trim_start().starts_with(first)).collect();
+            Err(if alike.is_empty() { format!("nothing begins with {first}") } else { alike.join(", ") })
+        }
+    };
+    if let Err(reason) = done {
+        pilot.refuse(&reason);
+    }
+}
+
+/// A key on the fitting screen.
+fn fit(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
+    let Some(fitting) = &mut view.fitting else { return };
+    match key {
+        KeyCode::Up => fitting.choose(pilot, -1),
+        KeyCode::Down => fitting.choose(pilot, 1),
+        KeyCode::Tab | KeyCode::BackTab | KeyCode::Left | KeyCode::Right => fitting.turn(),
+        KeyCode::Enter => fitting.fit(pilot),
+        KeyCode::Char('p') => fitting.repair(pilot),
+        KeyCode::Char('d') => dock(pilot),
+        KeyCode::Esc | KeyCode::Char('t') => view.fitting = None,
+        _ => {}
+    }
+}
+
+/// A side: the cursor goes there, or the ship.
+fn steer(pilot: &mut Pilot, view: &mut View, direction: Direction) {
+    match &mut view.cursor {
+        Some(cursor) => {
+            let next = cursor.neighbour(direction);
+            if pilot.has_sector(next) {
+                *cursor = next;
+            }
+        }
+        None => {
+            if let Some(here) = pilot.here() {
+                pilot.go_to(here.neighbour(direction));
+            }
+        }
+    }
+}
+
+/// A key in flight.
+fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
+    let power = |pilot: &mut Pilot, power| pilot.say(Command::Power(power));
+    match key {
+        KeyCode::Char('m') => view.cursor = pilot.here(),
+        KeyCode::Enter => match view.cursor.take() {
+            Some(to) => pilot.go_to(to),
+            None => at_selected(pilot, view, |ship, target| Command::Attack { ship, target }),
+        },
+        KeyCode::Esc if view.cursor.is_some() => view.cursor = None,
+        KeyCode::Esc => pilot.order(|ship| Command::Cancel { ship }),
+        KeyCode::Tab => view.select_next(pilot, 1),
+        KeyCode::BackTab => view.select_next(pilot, -1),
+        KeyCode::Char('a') => at_selected(pilot, view, |ship, target| Command::Attack { ship, target }),
+        KeyCode::Char('f') => at_selected(pilot, view, |ship, target| Command::Focus { ship, target }),
+        KeyCode::Char('h') => pilot.order(|ship| Command::Hold { ship }),
+        KeyCode::Char('q') => power(pilot, Power::Brace),
+        KeyCode::Char('w') => power(pilot, Power::Clamp),
+        KeyCode::Char('e') => power(pilot, Power::Jam),
+        KeyCode::Char('x') => power(pilot, Power::Unclamp),
+        KeyCode::Char('z') => power(pilot, Power::Cloak),
+        KeyCode::Char('d') => dock(pilot),
+        KeyCode::Char('r') => pilot.order(|ship| Command::Rescue { ship }),
+        KeyCode::Char('<') => pilot.order(|ship| Command::Travel { ship, up: false }),
+        KeyCode::Char('>') => pilot.order(|ship| Command::Travel { ship, up: true }),
+        KeyCode::Char('t') => view.fitting = Some(Fitting::default()),
+        KeyCode::Char('[') => view.select_mate(pilot, -1),
+        KeyCode::Char(']') => view.select_mate(pilot, 1),
+        KeyCode::Char('g') => pilot.say(Command::Gather),
+        KeyCode::Char('c') => view.panel = toggled(view.panel, Panel::Card),
+        KeyCode::Char('?') => view.panel = toggled(view.panel, Panel::Keys),
+        KeyCode::Char('l') => {
+            view.panel = toggled(view.panel, Panel::Combat);
+            pilot.ask_log();
+        }
+        KeyCode::Char(key @ ('v' | 's' | 'o' | 'p' | 'j')) => of_mate(pilot, view, key),
+        KeyCode::Char(key @ ('k' | 'D' | 'E')) => of_owner(pilot, view, key),
+        _ => {}
+    }
+}
+
+fn toggled(panel: Panel, to: Panel) -> Panel {
+    if panel == to { Panel::Log } else { to }
+}
+
+fn dock(pilot: &mut Pilot) {
+    if pilot.is_docked() {
+        pilot.order(|ship| Command::Undock { ship });
+    } else {
+        pilot.order(|ship| Command::Dock { ship });
+    }
+}
+
+fn at_selected(pilot: &mut Pilot, view: &View, command: impl FnOnce(u32, u32) -> Command) {
+    if let Some(target) = view.selected {
+        pilot.order(|ship| command(ship, target));
+    }
+}
+
+/// Keys that are for the chosen ship of the fleet.
+fn of_mate(pilot: &mut Pilot, view: &View, key: char) {
+    let ids: Vec<u32> = pilot.replica().own().map(|ship| ship.id).collect();
+    let Some(mate) = view.mate.and_then(|id| pilot.replica().own_ship(id)) else { return };
+    let (ship, mind) = (mate.id, mate.mind);
+    pilot.say(match key {
+        'v' => Command::Activate { ship },
+        's' => Command::Stance {
+            ship,
+            stance: match mind.stance {
+                Stance::Aggressive => Stance::Defensive,
+                Stance::Defensive => Stance::Support,
+                Stance::Support => Stance::Passive,
+                Stance::Passive => Stance::Aggressive,
+            },
+        },
+        'o' => Command::Follow { ship, follows: !mind.follows },
+        'j' => Command::Triggers { ship, brace_percent: mind.brace_percent, jam: !mind.jam },
+        _ => {
+            // The active ship, then each other one, then the active ship again.
+            let others: Vec<u32> = [0].into_iter().chain(ids.into_iter().filter(|&id| id != ship)).collect();
+            let at = others.iter().position(|&id| id == mind.protectee).unwrap_or(0);
+            Command::Protect { ship, protectee: others[(at + 1) % others.len()] }
+        }
+    });
+}
+
+/// Keys that are for the pilot of the chosen contact.
+fn of_owner(pilot: &mut Pilot, view: &mut View, key: char) {
+    let owner = view.selected.and_then(|id| pilot.replica().contact(id)).map_or(0, |contact| contact.pilot);
+    if owner == 0 {
+        return pilot.refuse("choose the ship of a pilot with Tab first");
+    }
+    pilot.say(match key {
+        'k' => {
+            let marked = !view.kos.remove(&owner);
+            if marked {
+                view.kos.insert(owner);
+            }
+            Command::Kos { pilot: owner, marked }
+        }
+        // A challenge to whoever has challenged is accepted by it.
+        'D' => Command::AskDuel(owner),
+        _ => Command::EndDuel(owner),
+    });
 }
 
 /// The side that a key means. Up and down have two sides each: the one that keeps the column, so that two presses go

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use keel_client::{Client, ClientError, Command, Contact, Event, Leg, OwnShip, Replica, STEP_MICROS};
+use keel_client::{Client, ClientError, Command, Contact, Event, Flags, Leg, OwnShip, Replica, STEP_MICROS, Shot, Who};
 use keel_map::Hex;
 
 use super::POLL;
@@ -14,21 +14,42 @@ const MOST_LINES: usize = 500;
 /// After so long the same course may be ordered again.
 const AGAIN: Duration = Duration::from_millis(300);
 
+/// A command that waits for a pilot's number.
+type Named = Box<dyn FnOnce(u32) -> Command>;
+
 pub(crate) struct Pilot {
     client: Client,
     /// The log, oldest first: the world's time in seconds, and the line.
     pub(crate) log: VecDeque<(f64, String)>,
     /// Lines ever logged, so that a reader can tell what is new.
     pub(crate) logged: usize,
-    /// Sectors that the ship has been in.
-    been: BTreeSet<Hex>,
+    /// The combat log, as far as it was asked for.
+    pub(crate) shots: Vec<Shot>,
+    /// Combat logs that have come, so that a reader can tell a new one.
+    pub(crate) logs: usize,
+    /// Sectors that the ship has been in, by layer.
+    been: BTreeSet<(u8, Hex)>,
     /// The last sector that a course was ordered to.
     gone: Option<(Hex, Instant)>,
+    /// Commands about pilots whose numbers were asked for, in that order.
+    asked: VecDeque<Option<Named>>,
+    /// Pilots that were asked for because a ship of theirs is in view.
+    wondered: BTreeSet<u32>,
 }
 
 impl Pilot {
     pub(crate) fn new(client: Client) -> Self {
-        Self { client, log: VecDeque::new(), logged: 0, been: BTreeSet::new(), gone: None }
+        Self {
+            client,
+            log: VecDeque::new(),
+            logged: 0,
+            shots: Vec::new(),
+            logs: 0,
+            been: BTreeSet::new(),
+            gone: None,
+            asked: VecDeque::new(),
+            wondered: BTreeSet::new(),
+        }
     }
 
     pub(crate) const fn replica(&self) -> &Replica {
@@ -48,19 +69,45 @@ impl Pilot {
     pub(crate) fn poll(&mut self) -> Result<(), ClientError> {
         for event in self.client.poll()? {
             match event {
-                Event::Line(line) => self.note((line.step * STEP_MICROS) as f64 / 1e6, line.text),
-                Event::Answer(answer) if !answer.accepted => {
-                    let now = self.seconds();
-                    self.note(now, format!("Refused: {}", answer.text));
+                Event::Line(line) => {
+                    // A line about an escort says which.
+                    let is_active = self.active().is_none_or(|active| active.id == line.ship);
+                    let text = if line.ship == 0 || is_active || self.replica().own_ship(line.ship).is_none() {
+                        line.text
+                    } else {
+                        format!("[{}] {}", line.ship, line.text)
+                    };
+                    self.note((line.step * STEP_MICROS) as f64 / 1e6, text);
+                }
+                Event::Answer(answer) if !answer.accepted => self.refuse(&answer.text),
+                Event::Pilot(pilot) => match (self.asked.pop_front().flatten(), pilot) {
+                    (Some(command), Some(pilot)) => self.say(command(pilot.id)),
+                    (Some(_), None) => self.refuse("There is no such pilot."),
+                    (None, _) => {}
+                },
+                Event::Log(shots) => {
+                    self.shots = shots;
+                    self.logs += 1;
                 }
                 // What an accepted op does is seen, or told by a line.
-                Event::Answer(_) | Event::Welcome(_) | Event::Card(_) => {}
+                Event::Answer(_) | Event::Welcome(_) | Event::Card(_) | Event::Charter(_) => {}
             }
         }
-        if let Some(here) = self.here() {
-            self.been.insert(here);
+        if let Some((layer, here)) = self.active().map(|ship| (ship.layer, place_of(ship))) {
+            self.been.insert((layer, here));
+        }
+        let strangers = self.replica().contacts().map(|contact| contact.pilot).filter(|&pilot| pilot != 0);
+        let new: BTreeSet<u32> = strangers.filter(|pilot| !self.wondered.contains(pilot)).collect();
+        for pilot in new {
+            self.wondered.insert(pilot);
+            self.ask(Who::Id(pilot), None);
         }
         Ok(())
+    }
+
+    fn ask(&mut self, who: Who, then: Option<Named>) {
+        self.asked.push_back(then);
+        self.client.ask_who(who);
     }
 
     /// The world's time in seconds.
@@ -76,25 +123,49 @@ impl Pilot {
         self.logged += 1;
     }
 
+    /// Shows the pilot a line of the client's own.
+    pub(crate) fn tell(&mut self, line: String) {
+        self.note(self.seconds(), line);
+    }
+
+    pub(crate) fn refuse(&mut self, reason: &str) {
+        self.tell(format!("Refused: {reason}"));
+    }
+
     pub(crate) fn active(&self) -> Option<&OwnShip> {
         self.replica().active()
     }
 
     /// Where the active ship is.
     pub(crate) fn here(&self) -> Option<Hex> {
-        self.active().map(|ship| Hex::new(ship.col.into(), ship.row.into()))
+        self.active().map(place_of)
     }
 
-    /// Whether the map has that sector.
+    /// Whether the active ship is docked.
+    pub(crate) fn is_docked(&self) -> bool {
+        self.active().is_some_and(|ship| ship.flags.has(Flags::DOCKED))
+    }
+
+    /// Whether the active ship's map has that sector.
     pub(crate) fn has_sector(&self, hex: Hex) -> bool {
-        let sectors = self.replica().welcome().map_or(&[][..], |welcome| &welcome.sectors);
-        sectors.iter().any(|&(col, row)| Hex::new(col.into(), row.into()) == hex)
+        self.sectors().any(|sector| sector == hex)
+    }
+
+    fn sectors(&self) -> impl Iterator<Item = Hex> {
+        let sectors = self.replica().map().map_or(&[][..], |map| &map.sectors);
+        sectors.iter().map(|&(col, row)| Hex::new(col.into(), row.into()))
+    }
+
+    /// Contacts on the active ship's map.
+    pub(crate) fn contacts(&self) -> impl Iterator<Item = &Contact> {
+        let layer = self.active().map(|ship| ship.layer);
+        self.replica().contacts().filter(move |contact| Some(contact.layer) == layer)
     }
 
     /// NPCs in view, the nearest first.
     pub(crate) fn enemies(&self) -> Vec<&Contact> {
         let Some(here) = self.here() else { return Vec::new() };
-        let mut enemies: Vec<_> = self.replica().contacts().filter(|contact| contact.pilot == 0).collect();
+        let mut enemies: Vec<_> = self.contacts().filter(|contact| contact.pilot == 0).collect();
         enemies.sort_by_key(|contact| (place(contact).distance(here), contact.id));
         enemies
     }
@@ -107,10 +178,10 @@ impl Pilot {
 
     /// The nearest sector whose surroundings have not been seen.
     pub(crate) fn unseen(&self) -> Option<Hex> {
-        let here = self.here()?;
-        let sectors = &self.replica().welcome()?.sectors;
-        let hexes = sectors.iter().map(|&(col, row)| Hex::new(col.into(), row.into()));
-        hexes.filter(|hex| !self.been.contains(hex)).min_by_key(|hex| (hex.distance(here), *hex))
+        let ship = self.active()?;
+        let here = place_of(ship);
+        let unseen = self.sectors().filter(|hex| !self.been.contains(&(ship.layer, *hex)));
+        unseen.min_by_key(|hex| (hex.distance(here), *hex))
     }
 
     /// Begins to look for sectors afresh.
@@ -118,52 +189,66 @@ impl Pilot {
         self.been.clear();
     }
 
+    /// Goes to a sector, out of the dock first.
     pub(crate) fn go_to(&mut self, to: Hex) {
         // A held key asks many times for what is under way already.
         if self.gone.is_some_and(|(last, when)| last == to && when.elapsed() < AGAIN) {
             return;
         }
         self.gone = Some((to, Instant::now()));
+        if self.is_docked() {
+            self.order(|ship| Command::Undock { ship });
+        }
         self.order(|ship| Command::Move { ship, col: to.col, row: to.row });
-    }
-
-    pub(crate) fn attack(&mut self, target: u32) {
-        self.order(|ship| Command::Attack { ship, target });
-    }
-
-    pub(crate) fn focus(&mut self, target: u32) {
-        self.order(|ship| Command::Focus { ship, target });
-    }
-
-    pub(crate) fn hold(&mut self) {
-        self.order(|ship| Command::Hold { ship });
-    }
-
-    pub(crate) fn cancel(&mut self) {
-        self.order(|ship| Command::Cancel { ship });
     }
 
     /// Ends a course, if there is one.
     pub(crate) fn cancel_if_under_way(&mut self) {
         if self.active().is_some_and(|ship| !matches!(ship.leg, Leg::Still)) {
-            self.cancel();
+            self.order(|ship| Command::Cancel { ship });
         }
     }
 
-    fn order(&mut self, command: impl Fn(u32) -> Command) {
+    /// Orders something of the active ship.
+    pub(crate) fn order(&mut self, command: impl FnOnce(u32) -> Command) {
         match self.active().map(|ship| ship.id) {
-            Some(ship) => {
-                self.client.send(command(ship));
-            }
-            None => {
-                let now = self.seconds();
-                self.note(now, "Refused: You have no ship at the moment.".to_owned());
-            }
+            Some(ship) => self.say(command(ship)),
+            None => self.refuse("You have no ship at the moment."),
         }
+    }
+
+    /// Orders something.
+    pub(crate) fn say(&mut self, command: Command) {
+        self.client.send(command);
+    }
+
+    /// Orders something about another pilot, by name or number.
+    pub(crate) fn about(&mut self, whom: &str, command: impl FnOnce(u32) -> Command + 'static) {
+        match whom.parse() {
+            Ok(id) => self.say(command(id)),
+            Err(_) => self.ask(Who::Name(whom.to_owned()), Some(Box::new(command))),
+        }
+    }
+
+    /// Asks for the combat log.
+    pub(crate) fn ask_log(&mut self) {
+        self.client.ask_log();
+    }
+
+    /// What a contact's pilot is called; `None` for an NPC.
+    pub(crate) fn owner(&self, contact: &Contact) -> Option<String> {
+        let id = contact.pilot;
+        let name = || self.replica().pilot(id).map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone());
+        (id != 0).then(name)
     }
 }
 
 /// Where a contact is.
 pub(crate) fn place(contact: &Contact) -> Hex {
     Hex::new(contact.col.into(), contact.row.into())
+}
+
+/// Where one's own ship is.
+pub(crate) fn place_of(ship: &OwnShip) -> Hex {
+    Hex::new(ship.col.into(), ship.row.into())
 }

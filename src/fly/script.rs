@@ -5,20 +5,23 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use keel_client::Leg;
-use keel_map::{Direction, Hex};
+use keel_client::{Flags, Leg};
+use keel_map::Hex;
 
 use super::POLL;
+use super::deed::{DEEDS, Deed, Target, deed};
 use super::pilot::{Pilot, place};
+use super::report;
 
-/// What is wrong with a line, for a person.
-const COMMANDS: &str = "move C R, move E|SE|SW|W|NW|NE, hunt S, await arrival S, attack nearest|ID, focus nearest|ID, fight S, hold, cancel, wait S, quit";
+/// What a script can say besides deeds, for a person.
+const WAITS: &str =
+    "hunt S, fight S, await arrival S, await docked S, await pilot S, await locked S, await log TEXT S, wait S, quit";
 
 /// After so long an order that had no effect is given again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A line of a script.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Step {
     line: usize,
     /// Not before so long after joining.
@@ -26,27 +29,30 @@ pub(crate) struct Step {
     order: Order,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Order {
-    MoveTo(Hex),
-    MoveBy(Direction),
+    Do(Deed),
     /// Search the map until an NPC is in the ship's sector.
     Hunt(Duration),
-    AwaitArrival(Duration),
-    Attack(Target),
-    Focus(Target),
     /// Attack one NPC of the sector after the other until none is left.
     Fight(Duration),
-    Hold,
-    Cancel,
+    Await(Sign, Duration),
     Wait(Duration),
     Quit,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
-    Nearest,
-    Ship(u32),
+/// What a script waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Sign {
+    /// The active ship is not under way.
+    Arrival,
+    Docked,
+    /// Another pilot's ship is in the active ship's sector.
+    Pilot,
+    /// The active ship's lock holds.
+    Locked,
+    /// A line that came after the order before has these words in it.
+    Line(String),
 }
 
 /// Reads a script; every line is understood before any is flown.
@@ -72,7 +78,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<Step>> {
             continue;
         }
         let Some(order) = order(&words) else {
-            bail!("line {line}: \"{}\" is none of: [SECONDS] {COMMANDS}", text.trim());
+            bail!("line {line}: \"{}\" is none of: [SECONDS] {DEEDS}, {WAITS}", text.trim());
         };
         steps.push(Step { line, at, order });
     }
@@ -82,18 +88,18 @@ fn parse(text: &str) -> anyhow::Result<Vec<Step>> {
 fn order(words: &[&str]) -> Option<Order> {
     let time = |word: &str| word.parse().ok().and_then(seconds);
     Some(match *words {
-        ["move", col, row] => Order::MoveTo(Hex::new(col.parse().ok()?, row.parse().ok()?)),
-        ["move", direction] => Order::MoveBy(named(direction)?),
         ["hunt", most] => Order::Hunt(time(most)?),
-        ["await", "arrival", most] => Order::AwaitArrival(time(most)?),
-        ["attack", ship] => Order::Attack(target(ship)?),
-        ["focus", ship] => Order::Focus(target(ship)?),
         ["fight", most] => Order::Fight(time(most)?),
-        ["hold"] => Order::Hold,
-        ["cancel"] => Order::Cancel,
+        ["await", "arrival", most] => Order::Await(Sign::Arrival, time(most)?),
+        ["await", "docked", most] => Order::Await(Sign::Docked, time(most)?),
+        ["await", "pilot", most] => Order::Await(Sign::Pilot, time(most)?),
+        ["await", "locked", most] => Order::Await(Sign::Locked, time(most)?),
+        ["await", "log", ref text @ .., most] if !text.is_empty() => {
+            Order::Await(Sign::Line(text.join(" ")), time(most)?)
+        }
         ["wait", span] => Order::Wait(time(span)?),
         ["quit"] => Order::Quit,
-        _ => return None,
+        _ => Order::Do(deed(words)?),
     })
 }
 
@@ -101,26 +107,10 @@ fn seconds(number: f64) -> Option<Duration> {
     (0.0..=86_400.0).contains(&number).then(|| Duration::from_secs_f64(number))
 }
 
-fn target(word: &str) -> Option<Target> {
-    if word == "nearest" { Some(Target::Nearest) } else { word.parse().ok().map(Target::Ship) }
-}
-
-fn named(word: &str) -> Option<Direction> {
-    Some(match word {
-        "E" => Direction::East,
-        "SE" => Direction::SouthEast,
-        "SW" => Direction::SouthWest,
-        "W" => Direction::West,
-        "NW" => Direction::NorthWest,
-        "NE" => Direction::NorthEast,
-        _ => return None,
-    })
-}
-
 /// Flies a script to its end, printing the log as it comes.
 pub(crate) fn fly(pilot: &mut Pilot, script: &[Step]) -> anyhow::Result<()> {
     let start = Instant::now();
-    let mut flight = Flight { pilot, printed: 0 };
+    let mut flight = Flight { pilot, printed: 0, logs: 0, read: 0 };
     for step in script {
         if let Some(at) = step.at {
             flight.run(at.saturating_sub(start.elapsed()), |_| false)?;
@@ -128,7 +118,7 @@ pub(crate) fn fly(pilot: &mut Pilot, script: &[Step]) -> anyhow::Result<()> {
         if step.order == Order::Quit {
             break;
         }
-        flight.fly(step.order).with_context(|| format!("line {}", step.line))?;
+        flight.fly(&step.order).with_context(|| format!("line {}", step.line))?;
     }
     // The answer to a last order is still under way.
     flight.run(Duration::from_millis(300), |_| false)?;
@@ -137,49 +127,63 @@ pub(crate) fn fly(pilot: &mut Pilot, script: &[Step]) -> anyhow::Result<()> {
 
 struct Flight<'a> {
     pilot: &'a mut Pilot,
+    /// Lines of the log that are printed, and combat logs.
     printed: usize,
+    logs: usize,
+    /// Lines of the log that were there before the last deed: `await log` looks at those after.
+    read: usize,
 }
 
 impl Flight<'_> {
-    fn fly(&mut self, order: Order) -> anyhow::Result<()> {
+    fn fly(&mut self, order: &Order) -> anyhow::Result<()> {
         match order {
-            Order::MoveTo(to) => self.pilot.go_to(to),
-            Order::MoveBy(direction) => {
-                let Some(here) = self.pilot.here() else { bail!("there is no ship to move") };
-                self.pilot.go_to(here.neighbour(direction));
+            Order::Do(deed) => {
+                self.read = self.pilot.logged;
+                deed.go(self.pilot).map_err(anyhow::Error::msg)?;
             }
-            Order::Hunt(most) => self.hunt(most)?,
-            Order::AwaitArrival(most) => {
-                // The order before has to be under way first.
-                self.run(Duration::from_millis(300), |_| false)?;
-                let still = |pilot: &mut Pilot| pilot.active().is_some_and(|ship| ship.leg == Leg::Still);
-                if !self.run(most, still)? {
-                    bail!("the ship is still under way after {} s", most.as_secs_f64());
-                }
-            }
-            Order::Attack(target) => {
-                let target = self.target(target)?;
-                self.pilot.attack(target);
-            }
-            Order::Focus(target) => {
-                let target = self.target(target)?;
-                self.pilot.focus(target);
-            }
-            Order::Fight(most) => self.fight(most)?,
-            Order::Hold => self.pilot.hold(),
-            Order::Cancel => self.pilot.cancel(),
+            Order::Hunt(most) => self.hunt(*most)?,
+            Order::Fight(most) => self.fight(*most)?,
+            Order::Await(sign, most) => self.wait_for(sign, *most)?,
             Order::Wait(span) => {
-                self.run(span, |_| false)?;
+                self.run(*span, |_| false)?;
             }
             Order::Quit => {}
         }
         Ok(())
     }
 
-    fn target(&self, target: Target) -> anyhow::Result<u32> {
-        match target {
-            Target::Ship(id) => Ok(id),
-            Target::Nearest => self.pilot.enemies().first().map(|contact| contact.id).context("no NPC is in view"),
+    fn wait_for(&mut self, sign: &Sign, most: Duration) -> anyhow::Result<()> {
+        if *sign == Sign::Arrival {
+            // The order before has to be under way first.
+            self.run(Duration::from_millis(300), |_| false)?;
+        }
+        let read = self.read;
+        let is_so = |pilot: &mut Pilot| match sign {
+            Sign::Arrival => pilot.active().is_some_and(|ship| ship.leg == Leg::Still),
+            Sign::Docked => pilot.active().is_some_and(|ship| ship.flags.has(Flags::DOCKED)),
+            Sign::Pilot => {
+                let here = pilot.here();
+                pilot.contacts().any(|contact| contact.pilot != 0 && Some(place(contact)) == here)
+            }
+            Sign::Locked => {
+                let now = pilot.replica().step() * keel_client::STEP_MICROS;
+                pilot.active().is_some_and(|ship| ship.target != 0 && ship.locked_at <= now)
+            }
+            Sign::Line(text) => {
+                let new = (pilot.logged - read).min(pilot.log.len());
+                pilot.log.range(pilot.log.len() - new..).any(|(_, line)| line.contains(text.as_str()))
+            }
+        };
+        if self.run(most, is_so)? {
+            return Ok(());
+        }
+        let most = most.as_secs_f64();
+        match sign {
+            Sign::Arrival => bail!("the ship is still under way after {most} s"),
+            Sign::Docked => bail!("the ship is not docked after {most} s"),
+            Sign::Pilot => bail!("no other pilot is here after {most} s"),
+            Sign::Locked => bail!("nothing is locked after {most} s"),
+            Sign::Line(text) => bail!("the log does not say \"{text}\" within {most} s"),
         }
     }
 
@@ -218,7 +222,7 @@ impl Flight<'_> {
             let locked = pilot.active().map_or(0, |ship| ship.target);
             let is_attacked = attacked.is_some_and(|(target, when)| target == next && when.elapsed() < AGAIN);
             if locked == 0 && !is_attacked {
-                pilot.attack(next);
+                let _ = Deed::Attack(Target::Ship(next)).go(pilot);
                 attacked = Some((next, Instant::now()));
             }
             false
@@ -256,6 +260,12 @@ impl Flight<'_> {
             writeln!(out, "{seconds:9.2} s  {line}").context("cannot print the log")?;
         }
         self.printed = self.pilot.logged;
+        if self.pilot.logs > self.logs {
+            self.logs = self.pilot.logs;
+            for shot in &self.pilot.shots {
+                writeln!(out, "{}", report::shot_line(self.pilot.replica(), shot)).context("cannot print the log")?;
+            }
+        }
         out.flush().context("cannot print the log")
     }
 }
@@ -265,22 +275,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_read_with_and_without_its_time() {
-        let script = "# a comment\n\n1.5 move 3 -2\nmove NE # by side\nhunt 60\nawait arrival 9\nattack nearest\nfocus 12\n0 fight 90\nhold\ncancel\nwait 0.5\nquit\n";
-        let orders: Vec<_> = parse(script).unwrap().iter().map(|step| (step.line, step.order)).collect();
+    fn every_line_is_read_with_and_without_its_time() {
+        let script = "# a comment\n\n1.5 move 3 -2\nmove NE # by side\nhunt 60\nawait arrival 9\nawait log Hull is 5 3\n0 fight 90\nwait 0.5\nquit\n";
+        let orders: Vec<_> = parse(script).unwrap().into_iter().map(|step| (step.line, step.order)).collect();
         let s = Duration::from_secs_f64;
         let expected = [
-            (3, Order::MoveTo(Hex::new(3, -2))),
-            (4, Order::MoveBy(Direction::NorthEast)),
+            (3, Order::Do(Deed::MoveTo(Hex::new(3, -2)))),
+            (4, Order::Do(Deed::MoveBy(keel_map::Direction::NorthEast))),
             (5, Order::Hunt(s(60.0))),
-            (6, Order::AwaitArrival(s(9.0))),
-            (7, Order::Attack(Target::Nearest)),
-            (8, Order::Focus(Target::Ship(12))),
-            (9, Order::Fight(s(90.0))),
-            (10, Order::Hold),
-            (11, Order::Cancel),
-            (12, Order::Wait(s(0.5))),
-            (13, Order::Quit),
+            (6, Order::Await(Sign::Arrival, s(9.0))),
+            (7, Order::Await(Sign::Line("Hull is 5".into()), s(3.0))),
+            (8, Order::Fight(s(90.0))),
+            (9, Order::Wait(s(0.5))),
+            (10, Order::Quit),
         ];
         assert_eq!(orders, expected);
         assert_eq!(parse(script).unwrap()[0].at, Some(s(1.5)));
@@ -288,9 +295,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_order_is_named() {
-        for bad in
-            ["mov 1 2", "move 1", "move 1 2 3", "attack", "attack me", "wait -1", "wait NaN", "5", "move 99999999999 0"]
-        {
+        for bad in ["mov 1 2", "attack me", "wait -1", "wait NaN", "5", "await", "await log 5", "hunt"] {
             let error = parse(&format!("hold\n{bad}\n")).unwrap_err().to_string();
             assert!(error.starts_with(&format!("line 2: \"{bad}\" is none of: ")), "{error}");
         }

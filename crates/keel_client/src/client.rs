@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keel_protocol::{
-    Ack, Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Snapshot, ToClient, ToServer,
-    Welcome, connection_config, decode, encode,
+    Ack, Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Charter, Command, Hello, Line, NETCODE_ID, Pilot, Shot,
+    Snapshot, ToClient, ToServer, Welcome, Who, connection_config, decode, encode,
 };
 use renet::RenetClient;
 use renet_netcode::{ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason};
@@ -38,8 +38,14 @@ pub enum Event {
     Answer(Answer),
     /// A line of the pilot's log.
     Line(Line),
-    /// The card of a ship of the pilot's.
+    /// The card of a ship of the pilot's: a new one, or another than it was.
     Card(Card),
+    /// The pilot's charter is another than it was.
+    Charter(Option<Charter>),
+    /// Who was asked for; `None` when there is no such pilot.
+    Pilot(Option<Pilot>),
+    /// The pilot's last shots, which were asked for; oldest first.
+    Log(Vec<Shot>),
 }
 
 /// Why there is no connection, or none any more.
@@ -153,6 +159,25 @@ impl Client {
                     self.replica.cards.insert(card.ship, card.clone());
                     Some(Event::Card(card))
                 }
+                ToClient::Map(map) => {
+                    self.replica.maps.insert(map.layer, map);
+                    None
+                }
+                ToClient::Hold(hold) => {
+                    self.replica.hold = hold;
+                    None
+                }
+                ToClient::Charter(charter) => {
+                    self.replica.charter.clone_from(&charter);
+                    Some(Event::Charter(charter))
+                }
+                ToClient::Pilot(pilot) => {
+                    if let Some(pilot) = &pilot {
+                        self.replica.pilots.insert(pilot.id, pilot.clone());
+                    }
+                    Some(Event::Pilot(pilot))
+                }
+                ToClient::Log(shots) => Some(Event::Log(shots)),
             });
         }
         let before = self.replica.step();
@@ -179,6 +204,16 @@ impl Client {
         self.seq += 1;
         self.say(&ToServer::Op { seq: self.seq, command });
         self.seq
+    }
+
+    /// Asks who a pilot is; [`Event::Pilot`] answers, and the replica remembers.
+    pub fn ask_who(&mut self, who: Who) {
+        self.say(&ToServer::Who(who));
+    }
+
+    /// Asks for the pilot's combat log; [`Event::Log`] answers.
+    pub fn ask_log(&mut self) {
+        self.say(&ToServer::Log);
     }
 
     /// What the server has shown.

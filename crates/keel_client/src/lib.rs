@@ -23,5 +23,8 @@ mod client;
 mod replica;
 
 pub use client::{Client, ClientError, Event};
-pub use keel_protocol::{Answer, Card, Command, Contact, Hello, Leg, Line, OwnShip, Resists, STEP_MICROS, Welcome};
+pub use keel_protocol::{
+    Answer, Card, Charter, Command, Contact, Flags, Hello, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot,
+    Power, Resists, STEP_MICROS, Shot, Slot, Stance, Welcome, Who,
+};
 pub use replica::Replica;

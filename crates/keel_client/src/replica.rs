@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use keel_protocol::{Card, Contact, OwnShip, STEP_MICROS, Snapshot, Welcome};
+use keel_protocol::{
+    Card, Charter, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome,
+};
 
 /// What a pilot sees: the newest of all that has arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Replica {
     pub(crate) welcome: Option<Welcome>,
     pub(crate) cards: BTreeMap<u32, Card>,
-    own: Vec<OwnShip>,
+    pub(crate) maps: BTreeMap<u8, Map>,
+    pub(crate) hold: Vec<(u32, Module)>,
+    pub(crate) charter: Option<Charter>,
+    pub(crate) pilots: BTreeMap<u32, Pilot>,
+    own: BTreeMap<u32, OwnShip>,
     contacts: BTreeMap<u32, Contact>,
     step: u64,
     heard: Option<Instant>,
@@ -37,16 +43,45 @@ impl Replica {
         self.step * STEP_MICROS + passed.min(2 * STEP_MICROS)
     }
 
-    /// The pilot's own ships.
-    #[must_use]
-    pub fn own(&self) -> &[OwnShip] {
-        &self.own
+    /// The pilot's own ships, in the order of ids.
+    pub fn own(&self) -> impl ExactSizeIterator<Item = &OwnShip> {
+        self.own.values()
     }
 
-    /// The ship that ops are for.
+    /// One of the pilot's own ships.
+    #[must_use]
+    pub fn own_ship(&self, id: u32) -> Option<&OwnShip> {
+        self.own.get(&id)
+    }
+
+    /// The ship that the pilot flies.
     #[must_use]
     pub fn active(&self) -> Option<&OwnShip> {
-        self.own.first()
+        self.own().find(|ship| ship.flags.has(Flags::ACTIVE))
+    }
+
+    /// The map that the active ship is on.
+    #[must_use]
+    pub fn map(&self) -> Option<&Map> {
+        self.maps.get(&self.active()?.layer)
+    }
+
+    /// The modules that the pilot keeps, by their numbers.
+    #[must_use]
+    pub fn hold(&self) -> &[(u32, Module)] {
+        &self.hold
+    }
+
+    /// The pilot's charter.
+    #[must_use]
+    pub const fn charter(&self) -> Option<&Charter> {
+        self.charter.as_ref()
+    }
+
+    /// A pilot who was asked for.
+    #[must_use]
+    pub fn pilot(&self, id: u32) -> Option<&Pilot> {
+        self.pilots.get(&id)
     }
 
     /// The card of one of the pilot's ships.
@@ -69,17 +104,36 @@ impl Replica {
     /// What a log calls a contact: its faction, class and number.
     #[must_use]
     pub fn name(&self, contact: &Contact) -> String {
-        let word = |words: Option<&Vec<String>>, index: u8| {
-            words.and_then(|words| words.get(usize::from(index))).map_or("?", String::as_str).to_owned()
-        };
-        let faction = word(self.welcome.as_ref().map(|welcome| &welcome.factions), contact.faction);
-        let class = word(self.welcome.as_ref().map(|welcome| &welcome.classes), contact.class);
-        format!("{faction} {class} {}", contact.id)
+        let Contact { id, pilot, class, faction, .. } = *contact;
+        self.named(&Named { id, pilot, class, faction })
+    }
+
+    /// What a log calls a ship.
+    #[must_use]
+    pub fn named(&self, ship: &Named) -> String {
+        let faction = self.word(|welcome| &welcome.factions, ship.faction);
+        format!("{faction} {} {}", self.word(|welcome| &welcome.classes, ship.class), ship.id)
+    }
+
+    /// What a module is called: its grade, maker and kind.
+    #[must_use]
+    pub fn module(&self, module: &Module) -> String {
+        let grade = self.word(|welcome| &welcome.grades, module.grade);
+        let faction = self.word(|welcome| &welcome.factions, module.faction);
+        let kinds = self.welcome.iter().flat_map(|welcome| &welcome.kinds);
+        let kind = kinds.map(|(name, _)| name.as_str()).nth(module.kind.into()).unwrap_or("?");
+        format!("{grade} {faction} {kind}")
+    }
+
+    /// A name of the welcome's catalogue.
+    #[must_use]
+    pub fn word(&self, list: impl Fn(&Welcome) -> &Vec<String>, index: u8) -> &str {
+        self.welcome.as_ref().and_then(|welcome| list(welcome).get(usize::from(index))).map_or("?", String::as_str)
     }
 
     /// Takes a part of a step's view. Parts of a step older than the newest are late, and dropped.
     pub(crate) fn apply(&mut self, snapshot: Snapshot, now: Instant) {
-        let Snapshot { step, own, from, to, contacts } = snapshot;
+        let Snapshot { step, from, to, own, contacts } = snapshot;
         if step < self.step || from > to {
             return;
         }
@@ -87,17 +141,19 @@ impl Replica {
             self.step = step;
             self.heard = Some(now);
         }
-        if let Some(own) = own {
-            self.own = own;
-        }
-        // Who is not in the part of the range is out of view.
-        let mut rest = self.contacts.split_off(&from);
-        if let Some(beyond) = to.checked_add(1) {
-            self.contacts.append(&mut rest.split_off(&beyond));
-        }
-        let inside = contacts.into_iter().filter(|contact| (from..=to).contains(&contact.id));
-        self.contacts.extend(inside.map(|contact| (contact.id, contact)));
+        let own = own.into_iter().map(|ship| (ship.id, ship));
+        replace(&mut self.own, from, to, own);
+        replace(&mut self.contacts, from, to, contacts.into_iter().map(|contact| (contact.id, contact)));
     }
+}
+
+/// Puts what a part tells in place of all that was known of its range: who is not in it is gone.
+fn replace<T>(known: &mut BTreeMap<u32, T>, from: u32, to: u32, told: impl Iterator<Item = (u32, T)>) {
+    let mut rest = known.split_off(&from);
+    if let Some(beyond) = to.checked_add(1) {
+        known.append(&mut rest.split_off(&beyond));
+    }
+    known.extend(told.filter(|(id, _)| (from..=to).contains(id)));
 }
 
 #[cfg(test)]
@@ -105,11 +161,12 @@ mod tests {
     use super::*;
 
     fn contact(id: u32) -> Contact {
-        Contact { id, pilot: 0, class: 0, faction: 0, col: 0, row: 0, hull: 255, shield: 255, arriving: false }
+        let flags = Flags::default();
+        Contact { id, pilot: 0, class: 0, faction: 0, layer: 1, col: 0, row: 0, hull: 255, shield: 255, flags }
     }
 
     fn part(step: u64, from: u32, to: u32, ids: &[u32]) -> Snapshot {
-        Snapshot { step, own: None, from, to, contacts: ids.iter().map(|&id| contact(id)).collect() }
+        Snapshot { step, from, to, own: Vec::new(), contacts: ids.iter().map(|&id| contact(id)).collect() }
     }
 
     fn after(parts: &[Snapshot]) -> Vec<u32> {

@@ -4,20 +4,25 @@
 //! the moment at which it ends, so counting down sends nothing. Both ends convert by hand, so the world can be reshaped
 //! without touching a client, and a client needs no engine.
 
+mod card;
 pub mod codec;
+mod command;
 mod message;
 mod snapshot;
 mod transport;
 
+pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
 pub use codec::{DecodeError, decode, encode};
+pub use command::{Command, Part, Power, Slot, Stance};
 pub use message::{
-    Answer, Card, Command, Hello, Line, MAX_NAME, NameError, Resists, ToClient, ToServer, Welcome, check_name,
+    Answer, Charter, Hello, Line, MAX_NAME, Map, NameError, Named, Pilot, Shot, ToClient, ToServer, Welcome, Who,
+    check_name,
 };
-pub use snapshot::{Ack, Contact, Leg, MAX_COURSE, MAX_SNAPSHOT, OwnShip, Snapshot};
+pub use snapshot::{Ack, Contact, Flags, Leg, MAX_COURSE, MAX_SNAPSHOT, Mind, OwnShip, Snapshot};
 pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
-pub const PROTOCOL_VERSION: u16 = 1;
+pub const PROTOCOL_VERSION: u16 = 2;
 
 /// Microseconds of world time in a step.
 pub const STEP_MICROS: u64 = 50_000;

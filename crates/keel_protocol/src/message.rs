@@ -4,6 +4,8 @@ use bincode::{Decode, Encode};
 use thiserror::Error;
 
 use crate::PROTOCOL_VERSION;
+use crate::card::{Card, Module};
+use crate::command::{Command, Slot};
 
 /// The first message of a client. Its shape never changes, so that versions can tell each other apart.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
@@ -26,44 +28,19 @@ pub enum ToServer {
         /// What.
         command: Command,
     },
+    /// A question: who is that pilot?
+    Who(Who),
+    /// A question: what were the pilot's last shots?
+    Log,
 }
 
-/// An order to one of the pilot's ships.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Command {
-    /// Go to a sector by the shortest way.
-    Move {
-        /// The ship.
-        ship: u32,
-        /// The sector's column.
-        col: i32,
-        /// The sector's row.
-        row: i32,
-    },
-    /// Stop: in the window before a hop at once, later after the hop that runs.
-    Cancel {
-        /// The ship.
-        ship: u32,
-    },
-    /// Lock and fire, with the pilot's other ships in the sector.
-    Attack {
-        /// The ship.
-        ship: u32,
-        /// At which ship.
-        target: u32,
-    },
-    /// Lock and fire alone.
-    Focus {
-        /// The ship.
-        ship: u32,
-        /// At which ship.
-        target: u32,
-    },
-    /// Drop the lock and hold fire.
-    Hold {
-        /// The ship.
-        ship: u32,
-    },
+/// By what a pilot is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Who {
+    /// The number.
+    Id(u32),
+    /// The name, whatever its case.
+    Name(String),
 }
 
 /// From the server. New kinds go to the end; `Refused` stays first.
@@ -82,6 +59,16 @@ pub enum ToClient {
     Line(Line),
     /// The card of one of the pilot's ships: sent when it comes into the pilot's hands and whenever it changes.
     Card(Card),
+    /// A map: sent when a ship of the pilot's is on it for the first time, and when the pilot's ports there change.
+    Map(Map),
+    /// The modules that the pilot keeps, in the order of their ids: sent whenever they change.
+    Hold(Vec<(u32, Module)>),
+    /// The pilot's charter: sent whenever it changes; `None` when there is none any more.
+    Charter(Option<Charter>),
+    /// The answer to [`ToServer::Who`]; `None` when there is no such pilot.
+    Pilot(Option<Pilot>),
+    /// The answer to [`ToServer::Log`]: the pilot's last shots, oldest first.
+    Log(Vec<Shot>),
 }
 
 /// What a client needs to know once.
@@ -93,14 +80,89 @@ pub struct Welcome {
     pub balance: u64,
     /// The pilot's number, by which contacts name their owner.
     pub pilot: u32,
-    /// The layer of the map, 1 to 6.
-    pub layer: u8,
-    /// The sectors of the map, as column and row.
-    pub sectors: Vec<(i16, i16)>,
-    /// Class names; contacts name theirs by index.
+    /// Class names; ships name theirs by index.
     pub classes: Vec<String>,
+    /// Hull line names, likewise.
+    pub lines: Vec<String>,
     /// Faction names, likewise.
     pub factions: Vec<String>,
+    /// Grade names; modules name theirs by index.
+    pub grades: Vec<String>,
+    /// Names of the kinds of modules, likewise, each with the first of the slots that it goes into.
+    pub kinds: Vec<(String, Slot)>,
+    /// Factions whose Common modules every Haven's yard has.
+    pub yard: Vec<u8>,
+}
+
+/// A map.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Map {
+    /// Its layer, 1 to 6.
+    pub layer: u8,
+    /// Its sectors, as column and row.
+    pub sectors: Vec<(i16, i16)>,
+    /// Sectors with a Haven.
+    pub havens: Vec<(i16, i16)>,
+    /// Sectors with a berth of the pilot's charter.
+    pub berths: Vec<(i16, i16)>,
+}
+
+/// A charter.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Charter {
+    /// Its number.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// The pilot who heads it.
+    pub head: u32,
+    /// Its pilots.
+    pub members: Vec<u32>,
+    /// Charters that it is hostile with.
+    pub hostile: Vec<u32>,
+}
+
+/// A pilot, as anyone may know them.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Pilot {
+    /// The number.
+    pub id: u32,
+    /// The name.
+    pub name: String,
+    /// The number of the charter; 0 for none.
+    pub charter: u32,
+}
+
+/// A shot of the combat log.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct Shot {
+    /// The step in which it was fired.
+    pub step: u64,
+    /// Who fired.
+    pub shooter: Named,
+    /// At whom.
+    pub target: Named,
+    /// Whether it hit.
+    pub hit: bool,
+    /// Damage before edge and resist.
+    pub raw: f32,
+    /// Damage to the shield.
+    pub shield: f32,
+    /// Damage to the hull.
+    pub hull: f32,
+}
+
+/// A ship as a log names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Named {
+    /// The ship.
+    pub id: u32,
+    /// The pilot whose it is; 0 for an NPC.
+    pub pilot: u32,
+    /// Index of the class.
+    pub class: u8,
+    /// Index of the faction.
+    pub faction: u8,
 }
 
 /// What became of an op.
@@ -119,66 +181,10 @@ pub struct Answer {
 pub struct Line {
     /// The step that it tells of.
     pub step: u64,
+    /// The ship of the pilot's that it tells of; 0 for none.
+    pub ship: u32,
     /// The line.
     pub text: String,
-}
-
-/// A ship's card: the server's own sheet, in the numbers that it prints.
-#[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Card {
-    /// The ship.
-    pub ship: u32,
-    /// Index of the class.
-    pub class: u8,
-    /// Damage of a shot; 0 with no gun.
-    pub volley: f32,
-    /// Microseconds between shots.
-    pub cycle: u32,
-    /// Battery a shot.
-    pub cost: f32,
-    /// Damage a second while the battery holds.
-    pub sustained: f32,
-    /// Damage a second once the battery sets the pace.
-    pub battery_limited: f32,
-    /// Shield when full.
-    pub shield: f32,
-    /// Hull when full.
-    pub hull: f32,
-    /// Battery when full.
-    pub battery: f32,
-    /// Points.
-    pub evasion: f32,
-    /// Share.
-    pub tracking: f32,
-    /// The gun's own chance, in points.
-    pub hit: f32,
-    /// Points.
-    pub crit: f32,
-    /// Factor.
-    pub crit_damage: f32,
-    /// Points on the shield; `None` with none fitted.
-    pub shield_resist: Option<Resists>,
-    /// Points on the armor.
-    pub armor_resist: Resists,
-    /// Microseconds of a lock on a ship of the same size.
-    pub lock: u32,
-    /// Microseconds of the wait before a hop.
-    pub window: u32,
-    /// Microseconds of a hop.
-    pub hop: u32,
-    /// Power grid taken, and there is.
-    pub grid: (f32, f32),
-}
-
-/// Points of resist against each type.
-#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct Resists {
-    /// Against Plasma.
-    pub plasma: f32,
-    /// Against Impact.
-    pub impact: f32,
-    /// Against Phase.
-    pub phase: f32,
 }
 
 /// The longest name of a pilot, in characters.

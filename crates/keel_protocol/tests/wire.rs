@@ -1,8 +1,8 @@
 //! Bytes from outside: refused or understood, never a panic, never more memory than a message may take.
 
 use keel_protocol::{
-    Command, Contact, DecodeError, Hello, Leg, MAX_NAME, NameError, OwnShip, Snapshot, ToClient, ToServer, check_name,
-    decode, encode,
+    Command, Contact, DecodeError, Flags, Hello, Leg, MAX_NAME, Mind, NameError, OwnShip, Part, Slot, Snapshot, Stance,
+    ToClient, ToServer, check_name, decode, encode,
 };
 use proptest::prelude::*;
 
@@ -10,12 +10,26 @@ use proptest::prelude::*;
 fn a_message_survives_the_wire() {
     let op = ToServer::Op { seq: 7, command: Command::Move { ship: 1, col: -3, row: i32::MAX } };
     assert_eq!(decode::<ToServer>(&encode(&op)).unwrap(), op);
-    let contact =
-        Contact { id: u32::MAX, pilot: 0, class: 4, faction: 3, col: -8, row: 8, hull: 255, shield: 0, arriving: true };
+    let fit = Command::Fit { ship: 2, slot: Slot::System(4), part: Part::Yard { kind: 200, faction: 9 } };
+    let op = ToServer::Op { seq: 8, command: fit };
+    assert_eq!(decode::<ToServer>(&encode(&op)).unwrap(), op);
+    let contact = Contact {
+        id: u32::MAX,
+        pilot: 0,
+        class: 4,
+        faction: 3,
+        layer: 6,
+        col: -8,
+        row: 8,
+        hull: 255,
+        shield: 0,
+        flags: Flags::ARRIVING,
+    };
     let own = OwnShip {
         id: 1,
         class: 0,
         faction: 0,
+        layer: 1,
         col: 0,
         row: 0,
         hull: 360.0,
@@ -27,9 +41,18 @@ fn a_message_survives_the_wire() {
         ready_at: 0,
         leg: Leg::Window { ends: 5 },
         course: vec![(1, 0)],
+        flags: Flags::ACTIVE.with(Flags::JAMMED, true),
         arrival: 0,
+        brace_ready: 0,
+        jam_ready: 1 << 40,
+        cloak_ready: 0,
+        jammed_until: 1 << 40,
+        immune_until: 0,
+        jump_ready: 0,
+        clamping: 0,
+        mind: Mind { stance: Stance::Support, protectee: 3, brace_percent: 40, jam: true, follows: false },
     };
-    let snapshot = Snapshot { step: 9, own: Some(vec![own]), from: 0, to: u32::MAX, contacts: vec![contact] };
+    let snapshot = Snapshot { step: 9, from: 0, to: u32::MAX, own: vec![own], contacts: vec![contact] };
     assert_eq!(decode::<Snapshot>(&encode(&snapshot)).unwrap(), snapshot);
 }
 

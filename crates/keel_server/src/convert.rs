@@ -1,19 +1,18 @@
 //! The sim's types as the wire's, by hand.
 
-use keel_map::Hex;
-use keel_protocol::{Answer, Card, Command, Contact, Leg, MAX_COURSE, OwnShip, Resists};
-use keel_rules::{DamageTable, Micros, Moment, Sheet};
-use keel_sim::{Answered, Arrival, Battery, Condition, Gun, Helm, Op, Ship, ShipId};
+mod card;
+mod op;
 
-pub(crate) const fn op(command: Command) -> Op {
-    match command {
-        Command::Move { ship, col, row } => Op::Move { ship: ShipId(ship), to: Hex::new(col, row) },
-        Command::Cancel { ship } => Op::Cancel { ship: ShipId(ship) },
-        Command::Attack { ship, target } => Op::Attack { ship: ShipId(ship), target: ShipId(target) },
-        Command::Focus { ship, target } => Op::Focus { ship: ShipId(ship), target: ShipId(target) },
-        Command::Hold { ship } => Op::Hold { ship: ShipId(ship) },
-    }
-}
+pub(crate) use card::{card, home, module};
+pub(crate) use op::op;
+
+use bevy_ecs::prelude::*;
+use keel_map::Hex;
+use keel_protocol::{Answer, Contact, Flags, Leg, MAX_COURSE, Mind, Named, OwnShip, Shot, Stance};
+use keel_rules::Moment;
+use keel_sim::{
+    Answered, Arrival, Battery, Card, ClampedBy, Clamping, Condition, Docked, Gun, Helm, Locking, Powers, Ship,
+};
 
 pub(crate) fn answer(answered: &Answered) -> Answer {
     let (accepted, text) = match &answered.result {
@@ -29,89 +28,125 @@ pub(crate) const fn place(hex: Hex) -> (i16, i16) {
 }
 
 /// A share of a pool as 0 to 255: full is 255, and what is not empty is not 0.
-pub(crate) fn share(pool: f32, full: f32) -> u8 {
+fn share(pool: f32, full: f32) -> u8 {
     if full <= 0.0 { 0 } else { (pool / full * 255.0).ceil() as u8 }
 }
 
-pub(crate) fn contact(
-    ship: &Ship,
-    sheet: &Sheet,
-    condition: &Condition,
-    arrival: &Arrival,
-    hex: Hex,
-    now: Moment,
-) -> Contact {
-    let (col, row) = place(hex);
-    Contact {
-        id: ship.id.0,
-        pilot: ship.pilot().map_or(0, |pilot| pilot.0),
-        class: ship.fit.class.0,
-        faction: ship.faction as u8,
-        col,
-        row,
-        hull: share(condition.0.hull, sheet.full.hull),
-        shield: share(condition.0.shield, sheet.full.shield),
-        arriving: arrival.is_up(now),
-    }
+/// What anyone in view may see of a ship's state.
+fn flags(ship: EntityRef<'_>, now: Moment) -> Option<Flags> {
+    let powers = ship.get::<Powers>()?;
+    let states = [
+        (Flags::ARRIVING, ship.get::<Arrival>()?.is_up(now)),
+        (Flags::JAMMED, powers.is_jammed(now)),
+        (Flags::BRACED, powers.is_braced(now)),
+        (Flags::CLAMPED, ship.get::<ClampedBy>().is_some_and(|clamps| clamps.iter().len() > 0)),
+        (Flags::CLOAKED, powers.cloaked),
+        (Flags::IN_TRANSIT, ship.get::<Helm>()?.in_transit()),
+        (Flags::DOCKED, ship.contains::<Docked>()),
+    ];
+    Some(states.into_iter().fold(Flags::default(), |flags, (flag, is_so)| flags.with(flag, is_so)))
 }
 
-pub(crate) fn own_ship(
-    ship: &Ship,
-    hex: Hex,
-    condition: &Condition,
-    battery: &Battery,
-    gun: &Gun,
-    helm: &Helm,
-    arrival: &Arrival,
-) -> OwnShip {
+pub(crate) fn contact(ship: EntityRef<'_>, layer: u8, hex: Hex, now: Moment) -> Option<Contact> {
     let (col, row) = place(hex);
-    OwnShip {
-        id: ship.id.0,
-        class: ship.fit.class.0,
-        faction: ship.faction as u8,
+    let (name, pools, full) = (ship.get::<Ship>()?, ship.get::<Condition>()?.0, ship.get::<Card>()?.0.full);
+    Some(Contact {
+        id: name.id.0,
+        pilot: name.pilot().map_or(0, |pilot| pilot.0),
+        class: name.class.0,
+        faction: name.faction as u8,
+        layer,
         col,
         row,
-        hull: condition.0.hull,
-        shield: condition.0.shield,
-        battery: battery.0,
-        target: gun.target.map_or(0, |target| target.id.0),
+        hull: share(pools.hull, full.hull),
+        shield: share(pools.shield, full.shield),
+        flags: flags(ship, now)?,
+    })
+}
+
+/// One of a pilot's own ships. `active` is whether they fly it.
+pub(crate) fn own_ship(
+    world: &World,
+    ship: EntityRef<'_>,
+    active: bool,
+    layer: u8,
+    hex: Hex,
+    now: Moment,
+) -> Option<OwnShip> {
+    let (col, row) = place(hex);
+    let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(0, |ship| ship.id.0);
+    // What has passed is told in one byte.
+    let moment = |moment: Moment| if moment > now { moment.get() } else { 0 };
+    let (name, pools, helm) = (ship.get::<Ship>()?, ship.get::<Condition>()?.0, ship.get::<Helm>()?);
+    let (gun, powers) = (ship.get::<Gun>()?, ship.get::<Powers>()?);
+    Some(OwnShip {
+        id: name.id.0,
+        class: name.class.0,
+        faction: name.faction as u8,
+        layer,
+        col,
+        row,
+        hull: pools.hull,
+        shield: pools.shield,
+        battery: ship.get::<Battery>()?.0,
+        target: id(ship.get::<Locking>().map(|locking| locking.0)),
         locked_at: gun.locked_at.get(),
         lock_takes: gun.lock_takes.get(),
         ready_at: gun.ready_at.get(),
-        leg: match helm.leg() {
-            keel_sim::Leg::Still => Leg::Still,
-            keel_sim::Leg::Window { ends } => Leg::Window { ends: ends.get() },
-            keel_sim::Leg::Hop { ends } => Leg::Hop { ends: ends.get() },
-        },
+        leg: leg(helm),
         course: helm.course().take(MAX_COURSE).map(place).collect(),
-        arrival: arrival.ends.get(),
+        flags: flags(ship, now)?.with(Flags::ACTIVE, active),
+        arrival: moment(ship.get::<Arrival>()?.ends),
+        brace_ready: moment(powers.brace_ready),
+        jam_ready: moment(powers.jam_ready),
+        cloak_ready: moment(powers.cloak_ready),
+        jammed_until: moment(powers.jammed_until),
+        immune_until: moment(powers.immune_until),
+        jump_ready: moment(helm.jump_ready()),
+        clamping: id(ship.get::<Clamping>().map(|clamping| clamping.0)),
+        mind: mind(ship.get()?),
+    })
+}
+
+fn leg(helm: &Helm) -> Leg {
+    match helm.leg() {
+        keel_sim::Leg::Still => Leg::Still,
+        keel_sim::Leg::Window { ends } => Leg::Window { ends: ends.get() },
+        keel_sim::Leg::Hop { ends } => Leg::Hop { ends: ends.get() },
+        keel_sim::Leg::Transit { ends } => Leg::Transit { ends: ends.get() },
     }
 }
 
-pub(crate) fn card(ship: ShipId, sheet: &Sheet) -> Card {
-    let resists = |table: DamageTable| Resists { plasma: table.plasma, impact: table.impact, phase: table.phase };
-    Card {
-        ship: ship.0,
-        class: sheet.class.0,
-        volley: sheet.gun.map_or(0.0, |gun| gun.volley),
-        cycle: sheet.gun.map_or(Micros::ZERO, |gun| gun.cycle).get(),
-        cost: sheet.gun.map_or(0.0, |gun| gun.cost),
-        sustained: sheet.sustained(),
-        battery_limited: sheet.battery_limited(),
-        shield: sheet.full.shield,
-        hull: sheet.full.hull,
-        battery: sheet.battery,
-        evasion: sheet.evasion,
-        tracking: sheet.tracking,
-        hit: sheet.hit,
-        crit: sheet.crit,
-        crit_damage: sheet.crit_damage,
-        shield_resist: sheet.shield_resist().map(resists),
-        armor_resist: resists(sheet.armor_resist()),
-        lock: sheet.lock.get(),
-        window: sheet.navigation.window.get(),
-        hop: sheet.navigation.hop.get(),
-        grid: (sheet.grid_used, sheet.grid),
+fn mind(mind: &keel_sim::Mind) -> Mind {
+    Mind {
+        stance: match mind.stance {
+            keel_sim::Stance::Aggressive => Stance::Aggressive,
+            keel_sim::Stance::Defensive => Stance::Defensive,
+            keel_sim::Stance::Support => Stance::Support,
+            keel_sim::Stance::Passive => Stance::Passive,
+        },
+        protectee: mind.protectee.map_or(0, |ship| ship.0),
+        brace_percent: mind.brace_percent,
+        jam: mind.jam,
+        follows: mind.follows,
+    }
+}
+
+pub(crate) fn shot(shot: &keel_sim::Shot) -> Shot {
+    let named = |contact: &keel_sim::Contact| Named {
+        id: contact.id.0,
+        pilot: contact.pilot().map_or(0, |pilot| pilot.0),
+        class: contact.class.0,
+        faction: contact.faction as u8,
+    };
+    Shot {
+        step: shot.step,
+        shooter: named(&shot.shooter),
+        target: named(&shot.target),
+        hit: !shot.outcome.is_miss(),
+        raw: shot.raw,
+        shield: shot.dealt.shield,
+        hull: shot.dealt.hull,
     }
 }
 

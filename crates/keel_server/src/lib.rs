@@ -5,6 +5,7 @@
 
 mod convert;
 mod guard;
+mod known;
 mod pace;
 mod replication;
 mod roster;
@@ -38,7 +39,7 @@ pub struct Config {
     pub unsecured: bool,
     /// Every number.
     pub balance: Arc<Balance>,
-    /// The layer it runs, 1 to 6.
+    /// The layer where new pilots come into the world, 1 to 6.
     pub layer: u8,
     /// What every chance follows from.
     pub seed: u64,
@@ -110,7 +111,7 @@ impl Server {
         }
         keel_sim::check_fits(&config.balance)?;
         let transport = Transport::bind(config)?;
-        let mut world = World::new(config);
+        let world = World::new(config);
         let sessions = Sessions::new(world.welcome());
         Ok(Self { transport, sessions, world })
     }

@@ -1,8 +1,14 @@
 //! What each pilot may see, as datagrams.
 
+use std::collections::BTreeSet;
+
 use bevy_ecs::prelude::*;
+use keel_map::Hex;
 use keel_protocol::{Contact, MAX_SNAPSHOT, OwnShip, Snapshot, encode};
-use keel_sim::{Arrival, Battery, Card, Condition, Fleet, Gun, Helm, InSector, Map, Now, Occupants, Sector, Ship};
+use keel_rules::Moment;
+use keel_sim::{
+    Card, Docked, Fleet, InFleet, InSector, LockedBy, Map, Now, Occupants, Pilot, Powers, Sector, Ship, ShipId,
+};
 
 use crate::convert;
 
@@ -23,8 +29,7 @@ pub trait Replication: Send {
 #[derive(Debug, Default)]
 pub struct Plain;
 
-/// The most bytes that a contact, and all of a snapshot but its ships, can take.
-const MOST_CONTACT: usize = 22;
+/// The most bytes that all of a snapshot but its ships can take.
 const MOST_HEAD: usize = 32;
 
 impl Replication for Plain {
@@ -32,63 +37,93 @@ impl Replication for Plain {
 
     fn view(&mut self, world: &World, pilot: Entity, _: u64, show: &mut dyn FnMut(Vec<u8>)) {
         let step = world.resource::<Now>().step();
-        let mut own = Some(own_ships(world, pilot));
-        let contacts = contacts(world, pilot);
-        let mut rest = contacts.as_slice();
-        let mut from = 0;
-        loop {
-            let own_bytes = own.as_ref().map_or(0, |own| encode(own).len());
-            let room = (MAX_SNAPSHOT - MOST_HEAD).saturating_sub(own_bytes) / MOST_CONTACT;
-            let (part, more) = rest.split_at(room.min(rest.len()));
-            let to = more.first().map_or(u32::MAX, |next| next.id - 1);
-            show(encode(&Snapshot { step, own: own.take(), from, to, contacts: part.to_vec() }));
-            if more.is_empty() {
-                break;
+        let new = |from| Snapshot { step, from, to: u32::MAX, own: Vec::new(), contacts: Vec::new() };
+        let (mut part, mut bytes) = (new(0), MOST_HEAD);
+        for (id, seen) in in_view(world, pilot) {
+            let takes = match &seen {
+                Seen::Own(ship) => encode(ship).len(),
+                Seen::Contact(contact) => encode(contact).len(),
+            };
+            if bytes + takes > MAX_SNAPSHOT {
+                part.to = id.0 - 1;
+                show(encode(&std::mem::replace(&mut part, new(id.0))));
+                bytes = MOST_HEAD;
             }
-            from = to + 1;
-            rest = more;
+            bytes += takes;
+            match seen {
+                Seen::Own(ship) => part.own.push(ship),
+                Seen::Contact(contact) => part.contacts.push(contact),
+            }
         }
+        show(encode(&part));
     }
 }
 
-fn own_ships(world: &World, pilot: Entity) -> Vec<OwnShip> {
-    let fleet = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
-    fleet
-        .filter_map(|entity| {
-            let ship = world.entity(entity);
-            let hex = world.get::<Sector>(ship.get::<InSector>()?.0)?.hex;
-            let (condition, battery) = (ship.get::<Condition>()?, ship.get::<Battery>()?);
-            let (gun, helm, arrival) = (ship.get::<Gun>()?, ship.get::<Helm>()?, ship.get::<Arrival>()?);
-            Some(convert::own_ship(ship.get::<Ship>()?, hex, condition, battery, gun, helm, arrival))
-        })
-        .collect()
+enum Seen {
+    Own(OwnShip),
+    Contact(Contact),
 }
 
-/// Every other ship in the sectors that hold one of the pilot's and in those one hex away, in the order of ids.
-fn contacts(world: &World, pilot: Entity) -> Vec<Contact> {
+/// All that a pilot has and sees, in the order of ids.
+fn in_view(world: &World, pilot: Entity) -> Vec<(ShipId, Seen)> {
     let now = world.resource::<Now>().moment();
-    let Some(mut maps) = world.try_query::<&Map>() else { return Vec::new() };
-    let Ok(map) = maps.single(world) else { return Vec::new() };
-    let fleet = || world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
-    let mut sectors: Vec<Entity> = Vec::new();
-    for sector in fleet().filter_map(|ship| world.get::<InSector>(ship)) {
-        let Some(Sector { hex }) = world.get::<Sector>(sector.0) else { continue };
-        sectors.push(sector.0);
-        sectors.extend(hex.neighbours().filter_map(|hex| map.sector(hex)));
+    let mut seen = own_ships(world, pilot, now);
+    for sector in sectors_in_view(world, pilot, now) {
+        let Some((layer, hex)) = place(world, sector) else { continue };
+        let occupants = world.get::<Occupants>(sector).into_iter().flat_map(Occupants::iter);
+        let others = occupants.filter_map(|ship| world.get_entity(ship).ok()).filter(|ship| {
+            ship.get::<InFleet>().is_none_or(|fleet| fleet.0 != pilot) && is_visible(world, *ship, pilot)
+        });
+        seen.extend(others.filter_map(|ship| {
+            let contact = convert::contact(ship, layer, hex, now)?;
+            Some((ship.get::<Ship>()?.id, Seen::Contact(contact)))
+        }));
     }
-    sectors.sort_unstable();
-    sectors.dedup();
-    let mut contacts: Vec<Contact> = Vec::new();
-    for sector in sectors {
-        let Some(Sector { hex }) = world.get::<Sector>(sector) else { continue };
-        for entity in world.get::<Occupants>(sector).into_iter().flat_map(Occupants::iter) {
-            let seen = world.get_entity(entity).ok().filter(|_| fleet().all(|own| own != entity)).and_then(|ship| {
-                let (card, condition) = (ship.get::<Card>()?, ship.get::<Condition>()?);
-                Some(convert::contact(ship.get()?, &card.0, condition, ship.get::<Arrival>()?, *hex, now))
-            });
-            contacts.extend(seen);
-        }
+    seen.sort_unstable_by_key(|(id, _)| *id);
+    seen
+}
+
+fn own_ships(world: &World, pilot: Entity, now: Moment) -> Vec<(ShipId, Seen)> {
+    let active = world.get::<Pilot>(pilot).and_then(|pilot| pilot.active);
+    let fleet = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
+    let own = fleet.filter_map(|ship| {
+        let (layer, hex) = place(world, whereabouts(world, ship)?)?;
+        let ship = world.get_entity(ship).ok()?;
+        let id = ship.get::<Ship>()?.id;
+        Some((id, Seen::Own(convert::own_ship(world, ship, Some(id) == active, layer, hex, now)?)))
+    });
+    own.collect()
+}
+
+/// The sector that a ship is in, or at whose port it is docked.
+fn whereabouts(world: &World, ship: Entity) -> Option<Entity> {
+    let docked = || world.get::<Docked>(ship).map(|docked| docked.0);
+    world.get::<InSector>(ship).map(|sector| sector.0).or_else(docked)
+}
+
+fn place(world: &World, sector: Entity) -> Option<(u8, Hex)> {
+    let sector = world.get::<Sector>(sector)?;
+    Some((world.get::<Map>(sector.map)?.layer, sector.hex))
+}
+
+/// Sectors that a ship of the pilot's is in or sees: one hex away, and farther with a Sensor that no Jam silences.
+fn sectors_in_view(world: &World, pilot: Entity, now: Moment) -> BTreeSet<Entity> {
+    let mut sectors = BTreeSet::new();
+    for ship in world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter) {
+        let seen = || {
+            let sector = world.get::<Sector>(whereabouts(world, ship)?)?;
+            let view = world.get::<Card>(ship)?.0.view(world.get::<Powers>(ship)?.is_jammed(now));
+            let map = world.get::<Map>(sector.map)?;
+            Some(sector.hex.within(view.into()).into_iter().filter_map(|hex| map.sector(hex)))
+        };
+        sectors.extend(seen().into_iter().flatten());
     }
-    contacts.sort_unstable_by_key(|contact| contact.id);
-    contacts
+    sectors
+}
+
+/// A cloaked ship is seen by those alone who had it locked.
+fn is_visible(world: &World, ship: EntityRef<'_>, pilot: Entity) -> bool {
+    let is_pilots = |hunter: Entity| world.get::<InFleet>(hunter).is_some_and(|fleet| fleet.0 == pilot);
+    !ship.get::<Powers>().is_some_and(|powers| powers.cloaked)
+        || ship.get::<LockedBy>().is_some_and(|hunters| hunters.iter().any(is_pilots))
 }

@@ -12,6 +12,11 @@ pub(crate) struct Roster(BTreeMap<String, PilotId>);
 pub(crate) const MOST_PILOTS: usize = 4096;
 
 impl Roster {
+    /// The pilot of that name, if there is one.
+    pub(crate) fn get(&self, name: &str) -> Option<PilotId> {
+        self.0.get(&name.to_ascii_lowercase()).copied()
+    }
+
     /// The pilot of that name, a new one if there is room.
     pub(crate) fn pilot(&mut self, name: &str) -> Option<PilotId> {
         let next = PilotId(self.0.len() as u32 + 1);

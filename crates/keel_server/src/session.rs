@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bevy_log::{debug, info};
-use keel_protocol::{Ack, Answer, Hello, Line, PROTOCOL_VERSION, ToClient, ToServer, Welcome, check_name, decode};
+use keel_protocol::{Ack, Answer, Hello, PROTOCOL_VERSION, ToClient, ToServer, Welcome, Who, check_name, decode};
 use keel_sim::{Order, PilotId};
 
 use crate::convert;
+use crate::known::Known;
 use crate::roster::{MOST_PILOTS, Roster};
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
@@ -45,8 +46,8 @@ struct Playing {
     pilot: PilotId,
     /// The newest step of which the client is known to have a snapshot.
     acked: u64,
-    /// Ships whose card has been sent.
-    cards: BTreeSet<u32>,
+    /// What the client has been told and need not be told again.
+    known: Known,
     ops: Bucket,
     excess: u32,
 }
@@ -100,7 +101,8 @@ impl Sessions {
         self.sessions.retain(|client, session| {
             let stays = connected.contains(client);
             if let (false, Stage::Playing(playing)) = (stays, &session.stage) {
-                info!(pilot = %playing.pilot, "left; the ship stays in space");
+                info!(pilot = %playing.pilot, "left");
+                world.leave(playing.pilot);
             }
             stays
         });
@@ -137,30 +139,49 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         match (&mut session.stage, message) {
             (Stage::Greeting { .. }, ToServer::Hello(hello)) => self.greet(transport, now, world, client, &hello),
-            (Stage::Playing(playing), ToServer::Op { seq, command }) => {
+            (Stage::Greeting { .. }, _) => self.refuse(transport, now, client, "Say hello first.".to_owned()),
+            (Stage::Playing(_), ToServer::Hello(_)) => {
+                self.refuse(transport, now, client, "You have said hello already.".to_owned());
+            }
+            (Stage::Playing(playing), message) => {
                 if playing.ops.is_full(now) {
                     playing.excess = 0;
                 }
                 if playing.ops.take() {
-                    let op = convert::op(command);
-                    world.order(Order { pilot: playing.pilot, seq, op });
-                    return;
+                    let pilot = playing.pilot;
+                    return self.serve(transport, world, client, pilot, message);
                 }
                 playing.excess += 1;
                 if playing.excess > MOST_EXCESS {
                     self.refuse(transport, now, client, "You send too many orders.".to_owned());
-                } else {
+                } else if let ToServer::Op { seq, .. } = message {
                     let text = "Too many orders at once. This one was dropped.".to_owned();
                     transport.say(client, &ToClient::Answer(Answer { seq, accepted: false, text }));
                 }
             }
-            (Stage::Greeting { .. }, ToServer::Op { .. }) => {
-                self.refuse(transport, now, client, "Say hello first.".to_owned());
-            }
-            (Stage::Playing(_), ToServer::Hello(_)) => {
-                self.refuse(transport, now, client, "You have said hello already.".to_owned());
-            }
             (Stage::Parting { .. }, _) => {}
+        }
+    }
+
+    /// Does what a pilot asks for: an op waits for the next step, a question is answered at once.
+    fn serve(&self, transport: &mut Transport, world: &mut World, client: ClientId, pilot: PilotId, message: ToServer) {
+        match message {
+            ToServer::Op { seq, command } => match convert::op(command) {
+                Ok(op) => world.order(Order { pilot, seq, op }),
+                Err(refusal) => {
+                    let answer = Answer { seq, accepted: false, text: refusal.to_string() };
+                    transport.say(client, &ToClient::Answer(answer));
+                }
+            },
+            ToServer::Who(who) => {
+                let pilot = match who {
+                    Who::Id(id) => Some(PilotId(id)),
+                    Who::Name(name) => self.roster.get(&name),
+                };
+                transport.say(client, &ToClient::Pilot(pilot.and_then(|pilot| world.who(pilot))));
+            }
+            ToServer::Log => transport.say(client, &ToClient::Log(world.shots(pilot))),
+            ToServer::Hello(_) => {}
         }
     }
 
@@ -188,7 +209,7 @@ impl Sessions {
         info!(name = hello.name, %pilot, "joined");
         world.join(pilot, &hello.name);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
-        let playing = Playing { pilot, acked: 0, cards: BTreeSet::new(), ops: Bucket::full(now), excess: 0 };
+        let playing = Playing { pilot, acked: 0, known: Known::default(), ops: Bucket::full(now), excess: 0 };
         if let Some(session) = self.sessions.get_mut(&client) {
             session.stage = Stage::Playing(playing);
         }
@@ -240,7 +261,6 @@ impl Sessions {
 
     /// Tells everyone what the step did.
     pub(crate) fn tell(&mut self, transport: &mut Transport, world: &mut World) {
-        let step = world.now();
         let mut clients: BTreeMap<PilotId, ClientId> = BTreeMap::new();
         for (&client, session) in &self.sessions {
             if let Stage::Playing(playing) = &session.stage {
@@ -248,25 +268,28 @@ impl Sessions {
             }
         }
         let told = world.take_told();
-        for answered in &told.answers {
-            if let Some(&client) = clients.get(&answered.pilot) {
-                transport.say(client, &ToClient::Answer(convert::answer(answered)));
+        let mut answered = BTreeSet::new();
+        for answer in &told.answers {
+            if let Some(&client) = clients.get(&answer.pilot) {
+                transport.say(client, &ToClient::Answer(convert::answer(answer)));
+                answered.insert(answer.pilot);
             }
         }
         for noted in &told.notes {
             if let Some(&client) = clients.get(&noted.pilot) {
-                let text = noted.note.text(world.balance());
-                transport.say(client, &ToClient::Line(Line { step, text }));
+                transport.say(client, &ToClient::Line(world.line(noted)));
             }
         }
+        let bonds = told.bonds;
         world.put_back(told);
         world.begin_views();
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };
-            for card in world.cards(playing.pilot, &mut playing.cards) {
-                transport.say(client, &ToClient::Card(card));
-            }
-            world.view(playing.pilot, playing.acked, &mut |bytes| transport.show(client, bytes));
+            let pilot = playing.pilot;
+            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, &mut |message| {
+                transport.say(client, &message);
+            });
+            world.view(pilot, playing.acked, &mut |bytes| transport.show(client, bytes));
         }
     }
 

@@ -1,14 +1,18 @@
 //! The world as the server holds it: stepped, ordered about and looked at.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
-use keel_balance::{Balance, Faction};
-use keel_protocol::{Card, PROTOCOL_VERSION, Welcome};
-use keel_rules::STEPS_PER_SECOND;
-use keel_sim::{Answered, Fleet, Map, Noted, Now, Order, Orders, PilotId, Ship, SimPlugin, SimSet, Tuning};
+use keel_balance::{Balance, Faction, Grade};
+use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome};
+use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
+use keel_sim::{
+    Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Haven, Hold, InSector, Maps, Noted, Now, Order, Orders,
+    PilotId, Sector, Ship, ShipId, SimPlugin, SimSet,
+};
 
 use crate::replication::{Plain, Replication};
 use crate::{Config, convert};
@@ -16,7 +20,7 @@ use crate::{Config, convert};
 pub(crate) struct World {
     app: App,
     replication: Box<dyn Replication>,
-    balance: std::sync::Arc<Balance>,
+    balance: Arc<Balance>,
 }
 
 /// What the last step has to tell pilots.
@@ -24,6 +28,8 @@ pub(crate) struct World {
 pub(crate) struct Told {
     pub(crate) answers: Vec<Answered>,
     pub(crate) notes: Vec<Noted>,
+    /// Whether anything may have changed among duels, charters and berths.
+    pub(crate) bonds: bool,
 }
 
 impl World {
@@ -33,7 +39,8 @@ impl World {
             TimePlugin,
             SimPlugin {
                 balance: config.balance.clone(),
-                layer: config.layer,
+                layers: 1..=6,
+                start: config.layer,
                 seed: config.seed,
                 threads: config.threads,
                 squads: true,
@@ -51,10 +58,6 @@ impl World {
         Self { app, replication: Box::new(Plain), balance: config.balance.clone() }
     }
 
-    pub(crate) fn balance(&self) -> &Balance {
-        &self.balance
-    }
-
     /// Runs one step.
     pub(crate) fn step(&mut self) {
         self.app.update();
@@ -69,25 +72,34 @@ impl World {
         self.app.world_mut().resource_mut::<Orders>().join(pilot, name);
     }
 
+    pub(crate) fn leave(&mut self, pilot: PilotId) {
+        self.app.world_mut().resource_mut::<Orders>().leave(pilot);
+    }
+
     pub(crate) fn order(&mut self, order: Order) {
         self.app.world_mut().resource_mut::<Orders>().push(order);
     }
 
     /// What every client is told of this world, but for who they are.
-    pub(crate) fn welcome(&mut self) -> Welcome {
-        let balance = self.balance.clone();
-        let world = self.app.world_mut();
-        let map = world.query::<&Map>().single(world).ok();
-        let factions = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
+    pub(crate) fn welcome(&self) -> Welcome {
+        let balance = &*self.balance;
+        let yard = balance.yard.factions.iter().map(|&faction| faction as u8);
         Welcome {
             version: PROTOCOL_VERSION,
             balance: balance.hash(),
             pilot: 0,
-            layer: map.map_or(0, |map| map.layer),
-            sectors: map.into_iter().flat_map(|map| map.layout.hexes()).map(|&hex| convert::place(hex)).collect(),
-            classes: world.resource::<Tuning>().balance.classes.iter().map(|(name, _)| name.to_owned()).collect(),
-            factions: factions.iter().map(|faction| format!("{faction:?}")).collect(),
+            classes: balance.classes.iter().map(|(name, _)| name.to_owned()).collect(),
+            lines: keel_rules::Line::ALL.iter().map(|line| format!("{line:?}")).collect(),
+            factions: Faction::ALL.iter().map(|faction| format!("{faction:?}")).collect(),
+            grades: Grade::ALL.iter().map(|grade| format!("{grade:?}")).collect(),
+            kinds: Kind::ALL.iter().map(|kind| (kind.to_string(), convert::home(*kind))).collect(),
+            yard: yard.collect(),
         }
+    }
+
+    /// A line of a pilot's log, in words.
+    pub(crate) fn line(&self, noted: &Noted) -> Line {
+        Line { step: self.now(), ship: noted.ship.0, text: noted.note.text(self.app.world()) }
     }
 
     /// What the last step has to tell. Give it back for the next one to fill.
@@ -98,19 +110,102 @@ impl World {
     pub(crate) fn put_back(&mut self, mut told: Told) {
         told.answers.clear();
         told.notes.clear();
+        told.bonds = false;
         *self.app.world_mut().resource_mut::<Told>() = told;
     }
 
-    /// The cards of a pilot's ships that are not among `known`, which then holds them all.
-    pub(crate) fn cards(&mut self, pilot: PilotId, known: &mut BTreeSet<u32>) -> Vec<Card> {
+    /// The cards of a pilot's ships that `known` has not, or has otherwise. It then has them all, and no others.
+    pub(crate) fn cards(&self, pilot: PilotId, known: &mut BTreeMap<ShipId, Arc<Sheet>>) -> Vec<Card> {
         let Some(pilot) = self.pilot(pilot) else { return Vec::new() };
         let world = self.app.world();
-        let fleet = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
-        fleet
-            .filter_map(|entity| Some((world.get::<Ship>(entity)?.id, world.get::<keel_sim::Card>(entity)?)))
-            .filter(|(id, _)| known.insert(id.0))
-            .map(|(id, card)| convert::card(id, &card.0))
-            .collect()
+        let mut cards = Vec::new();
+        let mut count = 0;
+        for ship in world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter) {
+            let (Some(ship), Some(card), Some(fitted)) =
+                (world.get::<Ship>(ship), world.get::<keel_sim::Card>(ship), world.get::<Fitted>(ship))
+            else {
+                continue;
+            };
+            count += 1;
+            // Ships of one fit share a card, so another card is another fit.
+            if known.get(&ship.id).is_none_or(|sheet| !Arc::ptr_eq(sheet, &card.0)) {
+                known.insert(ship.id, Arc::clone(&card.0));
+                cards.push(convert::card(ship.id, &fitted.0, &card.0));
+            }
+        }
+        if known.len() > count {
+            let index = world.resource::<keel_sim::ShipIndex>();
+            known.retain(|&id, _| index.get(id).is_some());
+        }
+        cards
+    }
+
+    /// The modules of a pilot's hold.
+    pub(crate) fn hold(&self, pilot: PilotId) -> Vec<(u32, Module)> {
+        let hold = self.pilot(pilot).and_then(|pilot| self.app.world().get::<Hold>(pilot));
+        let modules = hold.into_iter().flat_map(Hold::iter);
+        modules.map(|(id, module)| (id.0, convert::module(module))).collect()
+    }
+
+    /// The layers on which a pilot has ships.
+    pub(crate) fn layers(&self, pilot: PilotId) -> impl Iterator<Item = u8> {
+        let world = self.app.world();
+        let fleet = self.pilot(pilot).and_then(|pilot| world.get::<Fleet>(pilot)).into_iter().flat_map(Fleet::iter);
+        fleet.filter_map(|ship| {
+            let docked = || world.get::<Docked>(ship).map(|docked| docked.0);
+            let sector = world.get::<InSector>(ship).map(|sector| sector.0).or_else(docked)?;
+            Some(world.get::<keel_sim::Map>(world.get::<Sector>(sector)?.map)?.layer)
+        })
+    }
+
+    /// The map of a layer, with a pilot's ports on it.
+    pub(crate) fn map(&self, layer: u8, pilot: PilotId) -> Option<Map> {
+        let world = self.app.world();
+        let map = world.get::<keel_sim::Map>(world.resource::<Maps>().layer(layer)?)?;
+        let charter = world.resource::<Bonds>().charter_of(pilot);
+        let places = |is_one: &dyn Fn(Entity) -> bool| {
+            let sectors = map.layout.hexes().iter().zip(map.sectors());
+            sectors.filter(|(_, sector)| is_one(**sector)).map(|(&hex, _)| convert::place(hex)).collect()
+        };
+        let is_own = |sector| {
+            let berth = world.get::<Berth>(sector).map(|berth| berth.0);
+            berth.is_some() && berth == charter
+        };
+        Some(Map {
+            layer,
+            sectors: places(&|_| true),
+            havens: places(&|sector| world.get::<Haven>(sector).is_some()),
+            berths: places(&is_own),
+        })
+    }
+
+    /// A pilot's charter.
+    pub(crate) fn charter(&self, pilot: PilotId) -> Option<Charter> {
+        let bonds = self.app.world().resource::<Bonds>();
+        let id = bonds.charter_of(pilot)?;
+        let charter = bonds.charter(id)?;
+        let hostile = bonds.charters().map(|(other, _)| other).filter(|&other| bonds.are_hostile(id, other));
+        Some(Charter {
+            id: id.0,
+            name: charter.name.clone(),
+            head: charter.head.0,
+            members: charter.members.iter().map(|member| member.0).collect(),
+            hostile: hostile.map(|other| other.0).collect(),
+        })
+    }
+
+    /// A pilot as anyone may know them.
+    pub(crate) fn who(&self, pilot: PilotId) -> Option<Pilot> {
+        let world = self.app.world();
+        let name = world.get::<keel_sim::Pilot>(self.pilot(pilot)?)?.name.clone();
+        let charter = world.resource::<Bonds>().charter_of(pilot).map_or(0, |charter| charter.0);
+        Some(Pilot { id: pilot.0, name, charter })
+    }
+
+    /// A pilot's last shots, oldest first.
+    pub(crate) fn shots(&self, pilot: PilotId) -> Vec<Shot> {
+        let log = self.pilot(pilot).and_then(|pilot| self.app.world().get::<CombatLog>(pilot));
+        log.into_iter().flat_map(CombatLog::iter).map(convert::shot).collect()
     }
 
     /// A step has run and is about to be looked at.
@@ -129,7 +224,13 @@ impl World {
     }
 }
 
-fn hear(mut told: ResMut<Told>, mut answers: MessageReader<Answered>, mut notes: MessageReader<Noted>) {
+fn hear(
+    mut told: ResMut<Told>,
+    mut answers: MessageReader<Answered>,
+    mut notes: MessageReader<Noted>,
+    bonds: Res<Bonds>,
+) {
     told.answers.extend(answers.read());
     told.notes.extend(notes.read());
+    told.bonds |= bonds.is_changed();
 }

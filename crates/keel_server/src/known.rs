@@ -1,0 +1,60 @@
+//! What a client has been told of what seldom changes, so that only changes are told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use keel_protocol::{Charter, Map, Module, ToClient};
+use keel_rules::Sheet;
+use keel_sim::{PilotId, ShipId};
+
+use crate::world::World;
+
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Whether anything has been told yet.
+    begun: bool,
+    cards: BTreeMap<ShipId, Arc<Sheet>>,
+    maps: BTreeMap<u8, Map>,
+    hold: Vec<(u32, Module)>,
+    charter: Option<Charter>,
+}
+
+impl Known {
+    /// Says what is new to the pilot's client. A hold changes by the pilot's own ops alone, so it is looked at when one was
+    /// `answered`; charter and ports are looked at when any of the world's `bonds` changed.
+    pub(crate) fn catch_up(
+        &mut self,
+        world: &World,
+        pilot: PilotId,
+        answered: bool,
+        bonds: bool,
+        say: &mut dyn FnMut(ToClient),
+    ) {
+        let first = !std::mem::replace(&mut self.begun, true);
+        let bonds = bonds || first;
+        for layer in world.layers(pilot) {
+            if !bonds && self.maps.contains_key(&layer) {
+                continue;
+            }
+            if let Some(map) = world.map(layer, pilot).filter(|map| self.maps.get(&layer) != Some(map)) {
+                say(ToClient::Map(map.clone()));
+                self.maps.insert(layer, map);
+            }
+        }
+        if bonds {
+            let charter = world.charter(pilot);
+            if charter != self.charter {
+                self.charter.clone_from(&charter);
+                say(ToClient::Charter(charter));
+            }
+        }
+        if answered || first {
+            let hold = world.hold(pilot);
+            if hold != self.hold {
+                self.hold.clone_from(&hold);
+                say(ToClient::Hold(hold));
+            }
+        }
+        world.cards(pilot, &mut self.cards).into_iter().for_each(|card| say(ToClient::Card(card)));
+    }
+}

@@ -1,0 +1,155 @@
+//! What a pilot has, as lines of text: for the log, and for panels of the screen.
+
+use keel_client::{Card, Flags, Module, OwnShip, Replica, Resists, Shot, Slot, Stance};
+
+use super::pilot::{Pilot, place_of};
+
+/// The active ship's card and fit, into the log.
+pub(crate) fn card(pilot: &mut Pilot) {
+    let lines = pilot.active().and_then(|ship| pilot.replica().card(ship.id)).map(|card| {
+        let replica = pilot.replica();
+        let fit =
+            card.fit.iter().map(|(slot, module)| format!("{}: {}", slot_name(*slot), module_line(replica, module)));
+        card_lines(replica, card).into_iter().chain(fit).collect::<Vec<_>>()
+    });
+    lines.into_iter().flatten().for_each(|line| pilot.tell(line));
+}
+
+/// The fleet, into the log.
+pub(crate) fn fleet(pilot: &mut Pilot) {
+    let lines: Vec<String> = pilot.replica().own().map(|ship| fleet_line(pilot.replica(), ship)).collect();
+    lines.into_iter().for_each(|line| pilot.tell(line));
+}
+
+/// The hold, into the log.
+pub(crate) fn modules(pilot: &mut Pilot) {
+    let replica = pilot.replica();
+    let mut lines: Vec<String> =
+        replica.hold().iter().map(|(id, module)| format!("{id}: {}", module_line(replica, module))).collect();
+    if lines.is_empty() {
+        lines.push("Your hold is empty.".to_owned());
+    }
+    lines.into_iter().for_each(|line| pilot.tell(line));
+}
+
+/// The charter, into the log.
+pub(crate) fn charter(pilot: &mut Pilot) {
+    let line = pilot.replica().charter().map_or("You are in no charter.".to_owned(), |charter| {
+        let (count, hostile) = (charter.members.len(), &charter.hostile);
+        format!("Charter {} {}: {count} pilots, head {}, hostile {hostile:?}.", charter.id, charter.name, charter.head)
+    });
+    pilot.tell(line);
+}
+
+/// A card in lines.
+pub(crate) fn card_lines(replica: &Replica, card: &Card) -> Vec<String> {
+    let s = |micros: u32| f64::from(micros) / 1e6;
+    let resists = |name: &str, resists: Option<Resists>| match resists {
+        Some(r) => format!("{name} resist: Plasma {:.0} %, Impact {:.0} %, Phase {:.0} %", r.plasma, r.impact, r.phase),
+        None => format!("{name}: none fitted"),
+    };
+    let class = replica.word(|welcome| &welcome.classes, card.class);
+    let line = replica.word(|welcome| &welcome.lines, card.line);
+    let mut lines = vec![
+        format!("{class}, {line} hull · power grid {:.0} of {:.0}", card.grid.0, card.grid.1),
+        format!("Volley {:.1} · cycle {:.2} s · battery a shot {:.1}", card.volley, s(card.cycle), card.cost),
+        format!("Sustained {:.1}/s · battery-limited {:.1}/s", card.sustained, card.battery_limited),
+        format!("Hit {:.0} % · crit {:.0} %, × {:.1}", card.hit, card.crit, card.crit_damage),
+        format!("Evasion {:.0} % · tracking {:.2}", card.evasion, card.tracking),
+        format!("Shield {:.0} · hull {:.0} · battery {:.0}", card.shield, card.hull, card.battery),
+        resists("Shield", card.shield_resist),
+        resists("Armor", Some(card.armor_resist)),
+        format!(
+            "Move {:.2} s after {:.1} s · lock {:.2} s · sees {}",
+            s(card.hop),
+            s(card.window),
+            s(card.lock),
+            card.view
+        ),
+    ];
+    let powers = &card.powers;
+    lines.extend(powers.brace.map(|brace| {
+        let (lasts, cooldown) = (s(brace.lasts), s(brace.cooldown));
+        format!(
+            "Brace +{:.0} hull, +{:.0} resist {lasts:.1} s · costs {:.0}, cools {cooldown:.1} s",
+            brace.hull, brace.resist, brace.cost
+        )
+    }));
+    lines.extend(
+        powers
+            .jam
+            .map(|jam| format!("Jam {:.2} s · costs {:.0}, cools {:.1} s", s(jam.lasts), jam.cost, s(jam.cooldown))),
+    );
+    lines.extend(powers.clamp.map(|clamp| {
+        format!(
+            "Clamp grapple {:.0} · costs {:.0} · Unclamp costs {:.0}",
+            clamp.grapple, clamp.cost, clamp.unclamp_cost
+        )
+    }));
+    lines.extend(powers.mender.map(|hull| format!("Mender {hull:.0} hull")));
+    lines.extend(powers.aura.map(|factor| format!("Suppression aura: enemies' cycles × {factor:.2}")));
+    lines.extend(powers.cloak.map(|cost| format!("Cloak costs {cost:.0}")));
+    lines
+}
+
+/// A module in a line.
+pub(crate) fn module_line(replica: &Replica, module: &Module) -> String {
+    let rank = if module.rank == 1 { String::new() } else { format!(" rank {}", module.rank) };
+    format!("{}{rank} · quality {} · durability {}", replica.module(module), module.quality, module.durability)
+}
+
+/// A slot as people count.
+pub(crate) fn slot_name(slot: Slot) -> String {
+    match slot {
+        Slot::Well(well) => format!("well {}", u16::from(well) + 1),
+        Slot::Armor => "armor".to_owned(),
+        Slot::Shield => "shield".to_owned(),
+        Slot::System(slot) => format!("system {}", u16::from(slot) + 1),
+        Slot::Shard => "Shard".to_owned(),
+    }
+}
+
+/// A ship of the fleet in a line.
+pub(crate) fn fleet_line(replica: &Replica, ship: &OwnShip) -> String {
+    let name = replica.named(&keel_client::Named { id: ship.id, pilot: 0, class: ship.class, faction: ship.faction });
+    let mind = if ship.flags.has(Flags::ACTIVE) { "you fly it".to_owned() } else { mind_line(ship) };
+    format!("{name} · {} · {mind}", where_line(ship))
+}
+
+/// Where a ship is.
+pub(crate) fn where_line(ship: &OwnShip) -> String {
+    let (layer, place) = (ship.layer, place_of(ship));
+    if ship.flags.has(Flags::DOCKED) {
+        format!("L{layer} docked")
+    } else if ship.flags.has(Flags::IN_TRANSIT) {
+        format!("L{layer} in transit")
+    } else {
+        format!("L{layer} {place}")
+    }
+}
+
+/// What an escort does by itself.
+pub(crate) fn mind_line(ship: &OwnShip) -> String {
+    let mind = &ship.mind;
+    let stance = match mind.stance {
+        Stance::Aggressive => "aggressive",
+        Stance::Defensive => "defensive",
+        Stance::Support => "support",
+        Stance::Passive => "passive",
+    };
+    let protects = if mind.protectee == 0 { String::new() } else { format!(" of {}", mind.protectee) };
+    let follows = if mind.follows { ", follows" } else { "" };
+    format!("{stance}{protects}{follows}")
+}
+
+/// A shot of the combat log in a line.
+pub(crate) fn shot_line(replica: &Replica, shot: &Shot) -> String {
+    let (shooter, target) = (replica.named(&shot.shooter), replica.named(&shot.target));
+    let seconds = (shot.step * keel_client::STEP_MICROS) as f64 / 1e6;
+    if shot.hit {
+        let (raw, shield, hull) = (shot.raw, shot.shield, shot.hull);
+        format!("{seconds:8.2} {shooter} at {target}: {raw:.1} raw, {shield:.1} to shield, {hull:.1} to hull")
+    } else {
+        format!("{seconds:8.2} {shooter} at {target}: missed")
+    }
+}

@@ -1,0 +1,67 @@
+//! The list of contacts.
+
+use keel_client::{Contact, Flags};
+use keel_map::Hex;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
+
+use super::{DIM, ENEMY, HULL, Pilot, SHIELD, View, bar, listed};
+use crate::fly::pilot::place;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
+    let here = pilot.here().unwrap_or_default();
+    let block = Block::bordered().title(" Contacts ");
+    let rows = usize::from(block.inner(area).height);
+    let target = pilot.active().map_or(0, |ship| ship.target);
+    let contacts = listed(pilot);
+    let at = contacts.iter().position(|contact| Some(contact.id) == view.selected).unwrap_or(0);
+    let lines: Vec<Line<'_>> = contacts
+        .iter()
+        .skip(at.saturating_sub(rows.saturating_sub(1)))
+        .take(rows)
+        .map(|contact| contact_line(pilot, contact, here, Some(contact.id) == view.selected, target))
+        .collect();
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool, target: u32) -> Line<'a> {
+    let hops = place(contact).distance(here);
+    let colour = if contact.pilot == 0 { ENEMY } else { SHIELD };
+    let mark = match (contact.id == target, selected) {
+        (true, _) => "»",
+        (false, true) => ">",
+        (false, false) => " ",
+    };
+    let name = format!("{mark} {:<20}", pilot.replica().name(contact));
+    let mut state = format!(" {hops} hop");
+    if let Some(owner) = pilot.owner(contact) {
+        state.push_str(&format!(" {owner}"));
+    }
+    state.push_str(&states(contact.flags));
+    let style = Style::new().fg(colour);
+    Line::from(vec![
+        Span::styled(name, if selected { style.add_modifier(Modifier::REVERSED) } else { style }),
+        Span::raw(" "),
+        bar(f32::from(contact.shield) / 255.0, 5, SHIELD),
+        Span::raw(" "),
+        bar(f32::from(contact.hull) / 255.0, 6, HULL),
+        Span::styled(state, Style::new().fg(DIM)),
+    ])
+}
+
+/// What is so of a ship, in words.
+pub(super) fn states(flags: Flags) -> String {
+    let words = [
+        (Flags::ARRIVING, " arriving"),
+        (Flags::JAMMED, " jammed"),
+        (Flags::BRACED, " braced"),
+        (Flags::CLAMPED, " clamped"),
+        (Flags::CLOAKED, " cloaked"),
+        (Flags::IN_TRANSIT, " in transit"),
+        (Flags::DOCKED, " docked"),
+    ];
+    words.into_iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, word)| word).collect()
+}

@@ -1,0 +1,77 @@
+//! The map around the active ship.
+
+use keel_client::Map;
+use keel_map::Hex;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Block, Paragraph};
+
+use super::{DIM, ENEMY, GOLD, HULL, Pilot, SHIELD, View};
+use crate::fly::pilot::{place, place_of};
+
+/// Columns of a sector on the map. Odd rows stand half of it to the right.
+const CELL: i32 = 4;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
+    let here = pilot.here().unwrap_or_default();
+    let layer = pilot.active().map_or(0, |ship| ship.layer);
+    let block = Block::bordered().title(format!(" Layer {layer} · sector {here} "));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    let course: Vec<Hex> = pilot
+        .active()
+        .map(|ship| ship.course.iter().map(|&(col, row)| Hex::new(col.into(), row.into())).collect())
+        .unwrap_or_default();
+    let middle = (i32::from(inner.width) / 2 - CELL / 2, i32::from(inner.height) / 2);
+    let centre = view.cursor.unwrap_or(here);
+    let left = |hex: Hex| hex.col * CELL + (hex.row & 1) * (CELL / 2);
+    for row in 0..i32::from(inner.height) {
+        for col in -1..=i32::from(inner.width) / CELL {
+            let hex = Hex::new(centre.col + col - i32::from(inner.width) / CELL / 2, centre.row + row - middle.1);
+            let x = middle.0 + left(hex) - left(centre);
+            if x < 0 || x + CELL > i32::from(inner.width) || !pilot.has_sector(hex) {
+                continue;
+            }
+            let (text, style) = sector(pilot, view, hex, here, &course);
+            let cell = Rect::new(inner.x + x as u16, inner.y + row as u16, CELL as u16, 1);
+            frame.render_widget(Paragraph::new(text).style(style), cell);
+        }
+    }
+}
+
+/// A sector in [`CELL`] columns.
+fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> (String, Style) {
+    let contacts = || pilot.contacts().filter(move |contact| place(contact) == hex);
+    let npcs = contacts().filter(|contact| contact.pilot == 0).count();
+    let pilots = contacts().count() - npcs;
+    let layer = pilot.active().map(|ship| ship.layer);
+    let is_in = |places: fn(&Map) -> &Vec<(i16, i16)>| {
+        let mut places = pilot.replica().map().into_iter().flat_map(places);
+        places.any(|&(col, row)| Hex::new(col.into(), row.into()) == hex)
+    };
+    let (mark, style) = if hex == here {
+        (if npcs > 0 { format!("@{npcs}") } else { "@".to_owned() }, Style::new().fg(GOLD).add_modifier(Modifier::BOLD))
+    } else if npcs > 0 {
+        (format!("x{npcs}"), Style::new().fg(ENEMY))
+    } else if pilots > 0 {
+        (format!("o{pilots}"), Style::new().fg(SHIELD))
+    } else if pilot.replica().own().any(|ship| place_of(ship) == hex && Some(ship.layer) == layer) {
+        ("+".to_owned(), Style::new().fg(GOLD))
+    } else if course.contains(&hex) {
+        ("*".to_owned(), Style::new().fg(GOLD))
+    } else if is_in(|map| &map.havens) {
+        ("H".to_owned(), Style::new().fg(HULL))
+    } else if is_in(|map| &map.berths) {
+        ("B".to_owned(), Style::new().fg(HULL))
+    } else if hex.distance(here) <= 1 {
+        (".".to_owned(), Style::new())
+    } else {
+        (".".to_owned(), Style::new().fg(DIM))
+    };
+    if view.cursor == Some(hex) {
+        (format!("[{mark}]"), style.add_modifier(Modifier::REVERSED))
+    } else {
+        (format!(" {mark}"), style)
+    }
+}

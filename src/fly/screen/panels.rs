@@ -1,0 +1,88 @@
+//! What stands where the log is: the log, the card, the combat log or the keys.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
+
+use super::{DIM, Pilot};
+use crate::fly::report::{card_lines, shot_line};
+
+/// The end of the log, with every line whole.
+pub(super) fn log(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
+    let block = Block::bordered().title(" Log ");
+    let inner = block.inner(area);
+    let (rows, width) = (usize::from(inner.height), usize::from(inner.width));
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for (seconds, text) in pilot.log.iter().rev() {
+        if lines.len() >= rows {
+            break;
+        }
+        // Upwards from the end, so the last piece of a line comes first.
+        let mut pieces = wrapped(text, width.saturating_sub(9));
+        let first = pieces.remove(0);
+        lines.extend(pieces.into_iter().rev().map(|piece| Line::from(format!("         {piece}"))));
+        let time = Span::styled(format!("{seconds:8.2} "), Style::new().fg(DIM));
+        lines.push(Line::from(vec![time, Span::raw(first)]));
+    }
+    lines.truncate(rows);
+    lines.reverse();
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+/// A text in pieces of so many columns, one at least, broken between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    for word in text.split(' ') {
+        let last = pieces.len() - 1;
+        let piece = &mut pieces[last];
+        if !piece.is_empty() && piece.chars().count() + 1 + word.chars().count() > width {
+            pieces.push(word.to_owned());
+        } else {
+            if !piece.is_empty() {
+                piece.push(' ');
+            }
+            piece.push_str(word);
+        }
+    }
+    pieces
+}
+
+pub(super) fn card(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
+    let lines = pilot.active().and_then(|ship| pilot.replica().card(ship.id));
+    let lines = lines.map(|card| card_lines(pilot.replica(), card)).unwrap_or_default();
+    list(frame, area, " Card ", lines.into_iter());
+}
+
+/// The newest of the combat log's shots.
+pub(super) fn combat(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
+    let shots = pilot.shots.iter().rev().map(|shot| shot_line(pilot.replica(), shot));
+    list(frame, area, " Combat log, newest first ", shots);
+}
+
+/// What every key does.
+const KEYS: [&str; 11] = [
+    "arrows, y u b n   hop to that side       m   pick a sector on the map",
+    "Tab               the next contact       a   attack with escorts · f alone · h hold",
+    "q w e x z         Brace, Clamp, Jam, Unclamp, Cloak, of the ship you fly",
+    "d                 dock and undock        t   the fitting screen",
+    "< >               travel down and up     r   rescue jump to the centre",
+    "[ ]               the next of the fleet  v   fly that ship",
+    "s o p j           its stance, whether it follows, whom it protects, its Jam trigger",
+    "g                 gather the escorts     k   mark the contact's pilot KOS, or no more",
+    "D E               ask or accept a duel with the contact's pilot; end it",
+    "c l ?             card, combat log, keys: again for the log",
+    ":                 anything in words: charters, triggers, hulls, …   Esc cancels a course",
+];
+
+pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
+    list(frame, area, " Keys ", KEYS.iter().map(|&line| line.to_owned()));
+}
+
+pub(super) fn list(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: impl Iterator<Item = String>) {
+    let block = Block::bordered().title(title);
+    let rows = usize::from(block.inner(area).height);
+    let lines: Vec<Line<'_>> = lines.take(rows).map(Line::from).collect();
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
