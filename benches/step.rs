@@ -1,10 +1,12 @@
 //! One step of a world in which every ship fights.
 
+use std::sync::Arc;
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use keel_balance::Faction;
+use keel_balance::{Balance, Faction, System};
 use keel_map::Hex;
-use keel_sim::{Condition, Op, ShipId};
-use keel_testkit::{Game, Setup};
+use keel_sim::{Condition, Locking, Op, ShipId};
+use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
 
 /// Ships that fight, so many in each sector: half of them pilots', half NPCs, all with pools that outlast the measurement.
 fn fight(ships: u32, a_sector: u32) -> Game {
@@ -65,5 +67,59 @@ fn idle(criterion: &mut Criterion) {
     criterion.bench_function("step/idle", |bencher| bencher.iter(|| game.app.update()));
 }
 
-criterion_group!(benches, step, idle);
+/// A balance whose hulls outlast the measurement although they are damaged all the while.
+fn endless() -> Arc<Balance> {
+    let text = SHIPPED_BALANCE.replacen("(hull: 400,", "(hull: 1000000,", 1);
+    Arc::new(Balance::parse("endless.ron", &text).expect("a hull in range"))
+}
+
+/// Fleets of four against squads of four, all of them under the Brace trigger and each with a system of every kind among
+/// its ships: Brace, Jam, Clamp, mender and aura, all of which wear.
+fn melee(ships: u32, a_sector: u32) -> Game {
+    let mut game = Game::unheard(Setup { balance: endless(), ..Setup::default() });
+    let factions = [Faction::Raider, Faction::Sentry, Faction::Breaker, Faction::Human];
+    let fit = |game: &Game, n: u32| {
+        let faction = factions[(n % 4) as usize];
+        let last = if n % 2 == 0 { System::Mender } else { System::Aura };
+        let systems = [System::Brace, System::Jam, System::Clamp, last];
+        let hull = game.common(2 + (n % 3) as u8, faction);
+        systems.iter().fold(hull, |fit, &system| fit.with(system, faction))
+    };
+    let sectors = Hex::CENTRE.within(4);
+    for group in 0..ships / 8 {
+        let hex = sectors[(group * 8 / a_sector) as usize];
+        let pilot = game.pilot();
+        let fits = [0, 1, 2, 3].map(|n| fit(&game, group + n));
+        let mine = fits.map(|fit| game.ship_at(pilot, fit, hex));
+        let theirs = game.squad(&fits, hex);
+        for (&one, &two) in mine.iter().zip(&theirs) {
+            for (shooter, target) in [(one, two), (two, one)] {
+                let hull = game.card(shooter).full.hull * 0.3;
+                game.change::<Condition>(shooter, |condition| condition.0.hull = hull);
+                // Each has its own to fight: a thousand squads that chose for themselves would choose alike.
+                let target = game.entity(target);
+                game.set(shooter, Locking(target));
+            }
+        }
+        if group % 8 == 0 {
+            game.step(1);
+        }
+    }
+    game.step(300);
+    game
+}
+
+fn everything(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("everything");
+    for (name, a_sector) in [("one sector", 2000), ("400 a sector", 400), ("40 a sector", 40)] {
+        let mut game = melee(2000, a_sector);
+        group.throughput(Throughput::Elements(2000));
+        group.bench_function(BenchmarkId::new(name, 2000), |bencher| bencher.iter(|| game.app.update()));
+        let fighting = game.ships().iter().filter(|ship| game.target(ship.id).is_some()).count();
+        assert_eq!(fighting, 2000, "every ship still fights after the measurement");
+    }
+    group.finish();
+}
+
+criterion_group!(benches, step, everything, idle);
 criterion_main!(benches);

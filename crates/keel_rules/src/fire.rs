@@ -3,7 +3,7 @@
 use keel_balance::FireRule;
 
 /// Whose ship it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A pilot, by number.
     Pilot(u32),

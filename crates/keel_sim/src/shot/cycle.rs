@@ -1,6 +1,7 @@
 //! Guns fire (rules 3 and 4): [`SimSet::Cycle`].
 
 use bevy_app::prelude::*;
+use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use keel_rules::fire::{Owner, may_fire};
 use keel_rules::gun::{next_ready, suppressed_cycle};
@@ -64,6 +65,32 @@ fn stop_suppressing(left: On<Discard<InSector>>, auras: Query<(), With<Suppresse
     }
 }
 
+/// Auras over sectors, each sector looked through once a step, however many fire there.
+#[derive(Default)]
+struct Auras {
+    sectors: EntityHashMap<(usize, usize)>,
+    /// What each stretches a cycle by, and whose it is. A sector's stand together, the strongest first.
+    strongest: Vec<(f32, Owner)>,
+}
+
+impl Auras {
+    fn over(&mut self, sector: Entity, auras: impl Iterator<Item = (f32, Owner)>) -> &[(f32, Owner)] {
+        let strongest = &mut self.strongest;
+        let &mut (from, to) = self.sectors.entry(sector).or_insert_with(|| {
+            let from = strongest.len();
+            strongest.extend(auras);
+            strongest[from..].sort_unstable_by(|one, two| two.0.total_cmp(&one.0).then(one.1.cmp(&two.1)));
+            (from, strongest.len())
+        });
+        &self.strongest[from..to]
+    }
+
+    fn clear(&mut self) {
+        self.sectors.clear();
+        self.strongest.clear();
+    }
+}
+
 fn fire(
     now: Res<Now>,
     tuning: Res<Tuning>,
@@ -78,20 +105,20 @@ fn fire(
     mut fired: MessageWriter<Fired>,
     mut worn: ResMut<Worn>,
     mut shots: Local<Vec<Fired>>,
+    mut known: Local<Auras>,
 ) {
     let now = now.moment();
-    let (bonds, auras) = (&*bonds, &auras);
-    // What each enemy aura over a ship stretches its cycle by.
-    let suppression = |owner: Owner, sector: Entity| {
-        let there = sectors.get(sector).ok();
-        let there = there.and_then(|(sector, suppressors)| Some((maps.get(sector.map).ok()?, suppressors)));
-        there.into_iter().flat_map(move |(map, suppressors)| {
-            suppressors.iter().filter_map(move |aura| {
-                let (ship, card, powers) = auras.get(aura).ok()?;
-                let is_enemy = may_fire(map.fire, ship.owner, owner, bonds.between_owners(ship.owner, owner)).is_ok();
-                card.0.powers.aura.filter(|_| is_enemy && !powers.is_jammed(now))
-            })
-        })
+    // The strongest enemy aura over a ship.
+    let mut suppression = |owner: Owner, sector: Entity| {
+        let (sector_of, suppressors) = sectors.get(sector).ok()?;
+        let rule = maps.get(sector_of.map).ok()?.fire;
+        let working = suppressors.iter().filter_map(|aura| {
+            let (ship, card, powers) = auras.get(aura).ok()?;
+            Some((card.0.powers.aura.filter(|_| !powers.is_jammed(now))?, ship.owner))
+        });
+        let over = known.over(sector, working).iter();
+        let is_enemy = |by: Owner| may_fire(rule, by, owner, bonds.between_owners(by, owner)).is_ok();
+        over.copied().find(|&(_, by)| is_enemy(by)).map(|(factor, _)| factor)
     };
     for (shooter, ship, card, locking, sector, mut gun, mut battery, mut quiet, mut wear) in &mut ships {
         // The first shot leaves one step after the lock holds.
@@ -113,4 +140,5 @@ fn fire(
     }
     shots.sort_unstable_by_key(|shot| shot.shooter_id);
     fired.write_batch(shots.drain(..));
+    known.clear();
 }
