@@ -10,9 +10,9 @@ use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Docked, Done, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op, Order, Orders,
-    Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, Spot,
-    SquadId, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Docked, Done, Fitted, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op, Order,
+    Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet,
+    Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -276,7 +276,7 @@ impl Game {
     }
 
     /// Changes a component of a ship between steps.
-    pub fn set<C: Component>(&mut self, ship: ShipId, component: C) {
+    pub fn set(&mut self, ship: ShipId, component: impl Bundle) {
         let entity = self.entity(ship);
         self.app.world_mut().entity_mut(entity).insert((component, keel_sim::Awake));
     }
@@ -310,6 +310,14 @@ impl Game {
         let mut ship = self.app.world_mut().entity_mut(entity);
         change(&mut *ship.get_mut::<C>().expect("every ship has it"));
         ship.insert(keel_sim::Awake);
+    }
+
+    /// Changes what is fitted to a ship between steps, with the card that comes of it.
+    pub fn refit(&mut self, ship: ShipId, change: impl FnOnce(&mut Fit)) {
+        let mut fit = self.get::<Fitted>(ship).0;
+        change(&mut fit);
+        let sheet = Sheet::new(&self.balance, &fit).expect("a fit that makes a ship");
+        self.set(ship, (Fitted(fit), Card(Arc::new(sheet))));
     }
 
     /// Whether a ship is docked.
