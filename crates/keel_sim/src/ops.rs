@@ -54,7 +54,7 @@ fn apply_orders(world: &mut World) {
     }
     let (mut pilots, mut minds) = (std::mem::take(&mut orders.pilots), std::mem::take(&mut orders.minds));
     let (now, balance) = (world.resource::<Now>().moment(), Arc::clone(&world.resource::<Tuning>().balance));
-    let mut bridge = Bridge { world, now, balance };
+    let mut bridge = Bridge { world, now, balance, obeying: Vec::new() };
     // In the order of pilots, then of arrival: the sort is stable.
     pilots.sort_by_key(|order| order.pilot);
     for Order { pilot, seq, op } in pilots.drain(..) {
@@ -76,6 +76,8 @@ struct Bridge<'w> {
     world: &'w mut World,
     now: Moment,
     balance: Arc<Balance>,
+    /// Ships that have orders of this step from their pilot about what to lock or where to be.
+    obeying: Vec<Entity>,
 }
 
 impl Bridge<'_> {
@@ -84,7 +86,7 @@ impl Bridge<'_> {
         let own = |ship| self.own(fleet, ship);
         let done = match op {
             Op::Move { ship, to } => self.go(own(ship)?, fleet, to),
-            Op::Cancel { ship } => self.cancel(own(ship)?),
+            Op::Cancel { ship } => self.stop(own(ship)?),
             Op::Attack { ship, target } => self.attack(own(ship)?, target),
             Op::Focus { ship, target } => self.lock(own(ship)?, target, true),
             Op::Hold { ship } => self.hold(own(ship)?),
@@ -97,7 +99,7 @@ impl Bridge<'_> {
             Op::Stance { ship, stance } => self.set_mind(own(ship)?, |mind| mind.stance = stance),
             Op::Protect { ship, protectee } => self.protect(fleet, ship, protectee),
             Op::Triggers { ship, brace_percent, jam } => self.set_triggers(own(ship)?, brace_percent, jam),
-            Op::Follow { ship, follows } => self.set_mind(own(ship)?, |mind| mind.follows = follows),
+            Op::Follow { ship, follows } => self.follow(own(ship)?, fleet, follows),
             Op::Gather => self.gather(fleet),
             Op::Kos { pilot: other, marked } => self.mark(pilot, fleet, other, marked),
             Op::AskDuel(other) => self.ask_duel(pilot, other),
@@ -122,6 +124,10 @@ impl Bridge<'_> {
 
     fn act(&mut self, ship: ShipId, act: Act) -> Result<Done, Refusal> {
         let entity = self.world.resource::<ShipIndex>().get(ship).ok_or(Refusal::UnknownShip)?;
+        // What its mind decided a step ago does not undo what its pilot orders now.
+        if matches!(act, Act::Lock(_) | Act::Move(_)) && self.obeying.contains(&entity) {
+            return Ok(Done::Held);
+        }
         match act {
             Act::Lock(target) => self.lock(entity, target, false),
             Act::Move(to) => self.set_course(entity, to),

@@ -13,7 +13,6 @@ use thiserror::Error;
 
 use crate::expiry::FleetLost;
 use crate::ids::SquadId;
-use crate::minds::Alert;
 use crate::schedule::{Now, WorldSet};
 use crate::stream::{Purpose, Stream};
 use crate::world::{Arrival, Map, Maps, Occupants, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship};
@@ -81,8 +80,7 @@ pub fn spawn_squad(world: &mut World, id: SquadId) -> Entity {
 
 fn spawn(world: &mut World, id: SquadId, map: Option<Entity>) -> Entity {
     let seed = world.resource::<Tuning>().seed;
-    // It looks about itself once: a pilot may be where it comes into the world.
-    world.spawn((Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0), map }, Alert::default())).id()
+    world.spawn(Squad { id, stream: Stream::new(seed, Purpose::Squad, id.0), map }).id()
 }
 
 /// Squads that maps have had, in all.

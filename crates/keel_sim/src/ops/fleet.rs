@@ -5,12 +5,14 @@ use bevy_ecs::prelude::*;
 use super::Bridge;
 use crate::ids::{PilotId, ShipId};
 use crate::minds::Mind;
+use crate::movement::Helm;
 use crate::orders::{Done, Refusal};
 use crate::world::{InSector, Pilot};
 
 impl Bridge<'_> {
     pub(super) fn set_mind(&mut self, ship: Entity, set: impl FnOnce(&mut Mind)) -> Result<Done, Refusal> {
         set(&mut *self.get_mut::<Mind>(ship)?);
+        self.obeying.push(ship);
         self.wake(ship);
         Ok(Done::Set)
     }
@@ -31,6 +33,15 @@ impl Bridge<'_> {
             return Err(Refusal::NoShare);
         }
         self.set_mind(ship, |mind| (mind.brace_percent, mind.jam) = (brace_percent, jam))
+    }
+
+    /// An escort that is told to stay stops where it is; one in transit with the others goes on.
+    pub(super) fn follow(&mut self, ship: Entity, fleet: Entity, follows: bool) -> Result<Done, Refusal> {
+        if !follows && self.active(fleet) != Ok(ship) && !self.get::<Helm>(ship)?.in_transit() {
+            // That it is on no course is no reason to refuse.
+            let _ = self.cancel(ship);
+        }
+        self.set_mind(ship, |mind| mind.follows = follows)
     }
 
     /// Every escort on the map comes to where the active ship is, and follows it from now on.

@@ -19,6 +19,7 @@ impl Bridge<'_> {
     /// sent by itself follows no more.
     pub(super) fn go(&mut self, ship: Entity, fleet: Entity, to: Hex) -> Result<Done, Refusal> {
         let done = self.set_course(ship, to)?;
+        self.obeying.push(ship);
         if self.active(fleet) != Ok(ship) {
             self.get_mut::<Mind>(ship)?.follows = false;
             return Ok(done);
@@ -26,6 +27,7 @@ impl Bridge<'_> {
         let sector = self.sector(ship)?;
         for escort in self.ships_of(fleet) {
             if escort != ship && self.sector(escort) == Ok(sector) && self.get::<Mind>(escort)?.follows {
+                self.obeying.push(escort);
                 // An escort that cannot is no reason to refuse the others.
                 let _ = self.set_course(escort, to);
             }
@@ -54,6 +56,13 @@ impl Bridge<'_> {
         let arrives = self.get_mut::<Helm>(ship)?.set_course(path, now, &navigation);
         self.wake(ship);
         Ok(Done::Course { hops, takes: arrives.since(now), arrives })
+    }
+
+    /// A pilot's order to stop.
+    pub(super) fn stop(&mut self, ship: Entity) -> Result<Done, Refusal> {
+        let done = self.cancel(ship)?;
+        self.obeying.push(ship);
+        Ok(done)
     }
 
     pub(super) fn cancel(&mut self, ship: Entity) -> Result<Done, Refusal> {
@@ -121,6 +130,7 @@ impl Bridge<'_> {
         .into();
         for &ship in &ships {
             self.send(ship, passage)?;
+            self.obeying.push(ship);
         }
         Ok(Done::Transit { takes, ships: ships.len() as u8 })
     }
@@ -169,6 +179,7 @@ impl Bridge<'_> {
             return Err(Refusal::Clamped);
         }
         self.get_mut::<Helm>(ship)?.stop();
+        self.obeying.push(ship);
         self.world.resource_mut::<Docking>().add(ship);
         Ok(Done::Docking)
     }

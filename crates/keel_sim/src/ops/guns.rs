@@ -58,6 +58,9 @@ impl Bridge<'_> {
             }
             self.get_mut::<Arrival>(ship)?.ends = now;
         }
+        if ordered {
+            self.obeying.push(ship);
+        }
         if is_held {
             return Ok(Done::AlreadyLocked);
         }
@@ -78,6 +81,7 @@ impl Bridge<'_> {
     pub(super) fn hold(&mut self, ship: Entity) -> Result<Done, Refusal> {
         self.sector(ship)?;
         self.world.entity_mut(ship).remove::<Locking>();
+        self.obeying.push(ship);
         Ok(Done::Held)
     }
 

@@ -9,6 +9,7 @@ use keel_rules::fire::may_fire;
 use keel_rules::{Micros, Moment};
 
 use crate::bonds::Bonds;
+use crate::clamps::Clamping;
 use crate::schedule::SimSet;
 use crate::world::{InSector, Map, Sector, Ship};
 
@@ -76,10 +77,10 @@ fn break_locks(left: On<Discard<InSector>>, locked_by: Query<&LockedBy>, mut com
     }
 }
 
-/// Pilots who may no longer fire on each other have no lock on each other.
+/// Pilots who may no longer fire on each other have no lock and no Clamp on each other.
 fn drop_forbidden(
     mut bonds: ResMut<Bonds>,
-    locks: Query<(Entity, &Ship, &Locking, &InSector)>,
+    holders: Query<(Entity, &Ship, &InSector, Option<&Locking>, Option<&Clamping>)>,
     ships: Query<&Ship>,
     sectors: Query<&Sector>,
     maps: Query<&Map>,
@@ -89,14 +90,18 @@ fn drop_forbidden(
         return;
     }
     bonds.loosened = false;
-    for (entity, ship, locking, sector) in &locks {
-        let (Ok(target), Some(map)) =
-            (ships.get(locking.0), sectors.get(sector.0).ok().and_then(|sector| maps.get(sector.map).ok()))
-        else {
-            continue;
+    for (entity, ship, sector, locking, clamping) in &holders {
+        let Some(map) = sectors.get(sector.0).ok().and_then(|sector| maps.get(sector.map).ok()) else { continue };
+        let is_forbidden = |target: Entity| {
+            ships.get(target).is_ok_and(|target| {
+                may_fire(map.fire, ship.owner, target.owner, bonds.between_owners(ship.owner, target.owner)).is_err()
+            })
         };
-        if may_fire(map.fire, ship.owner, target.owner, bonds.between_owners(ship.owner, target.owner)).is_err() {
+        if locking.is_some_and(|locking| is_forbidden(locking.0)) {
             commands.entity(entity).remove::<Locking>();
+        }
+        if clamping.is_some_and(|clamping| is_forbidden(clamping.0)) {
+            commands.entity(entity).remove::<Clamping>();
         }
     }
 }

@@ -8,7 +8,7 @@ use keel_balance::{Balance, Faction};
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, FitError, Moment, Pools, Sheet};
 
-use super::{Docked, InFleet, InSector, Pilot, Tuning};
+use super::{Appeared, Docked, InFleet, InSector, Pilot, Tuning};
 use crate::ids::{PilotId, ShipId};
 use crate::minds::{Mends, Mind};
 use crate::movement::Helm;
@@ -271,14 +271,21 @@ pub fn spawn_ship(world: &mut World, spec: ShipSpec) -> Result<(ShipId, Entity),
         Rolls(Stream::new(seed, Purpose::Rolls, id.0)),
         Awake,
     ));
-    match spec.spot {
-        Spot::Space(sector) => entity.insert(InSector(sector)),
-        Spot::Dock(sector) => entity.insert(Docked(sector)),
+    let in_space = match spec.spot {
+        Spot::Space(sector) => {
+            entity.insert(InSector(sector));
+            Some(sector)
+        }
+        Spot::Dock(sector) => {
+            entity.insert(Docked(sector));
+            None
+        }
     };
     if mends {
         entity.insert(Mends::default());
     }
     let entity = entity.id();
+    world.write_message_batch(in_space.map(|sector| Appeared { ship: entity, sector }));
     world.resource_mut::<ShipIndex>().by_id.insert(id, entity);
     if let Some(mut pilot) = world.get_mut::<Pilot>(spec.fleet) {
         pilot.active.get_or_insert(id);
