@@ -312,6 +312,12 @@ impl Game {
         ship.insert(keel_sim::Awake);
     }
 
+    /// Takes a component from a ship between steps.
+    pub fn remove<C: Component>(&mut self, ship: ShipId) {
+        let entity = self.entity(ship);
+        self.app.world_mut().entity_mut(entity).remove::<C>();
+    }
+
     /// Changes what is fitted to a ship between steps, with the card that comes of it.
     pub fn refit(&mut self, ship: ShipId, change: impl FnOnce(&mut Fit)) {
         let mut fit = self.get::<Fitted>(ship).0;

@@ -1,0 +1,318 @@
+//! Docks, travel, transit, arrivals, rescue and logout (rules 7, 9 and 10).
+
+use keel_balance::{Faction, System};
+use keel_map::Hex;
+use keel_rules::powers::Power;
+use keel_rules::{Fit, Micros, Moment, Pools};
+use keel_sim::{
+    Arrival, Battery, Clamping, Condition, Done, Gun, Helm, InSector, Leg, Op, Orders, PilotId, Powers, Refusal,
+    ShipId, Way,
+};
+use keel_testkit::{Game, Setup};
+
+fn powered(game: &Game) -> Fit {
+    let powers = [System::Brace, System::Jam, System::Clamp];
+    powers.iter().fold(game.common(0, Faction::Human), |fit, &system| fit.with(system, Faction::Human))
+}
+
+/// A pilot with a powered Patrol at the centre of a layer, with the other layers around it.
+fn at(layer: u8) -> (Game, PilotId, ShipId) {
+    let mut game = Game::new(Setup { layer, others: true, ..Setup::default() });
+    let (pilot, ship) = game.pilot_in(powered(&game));
+    (game, pilot, ship)
+}
+
+#[track_caller]
+fn refused(game: &mut Game, pilot: PilotId, op: Op, text: &str) {
+    let refusal = game.op(pilot, op.clone()).expect_err(&format!("{op:?}"));
+    assert_eq!(refusal.to_string(), text, "{op:?}");
+}
+
+#[track_caller]
+fn says(game: &Game, pilot: PilotId, line: &str) {
+    let log = game.log(pilot);
+    assert!(log.contains(&(game.now(), line.to_owned())), "no `{line}` in {log:#?}");
+}
+
+/// A Clamp of another's on a ship.
+fn clamp(game: &mut Game, ship: ShipId) -> ShipId {
+    let holder = game.drone(powered(game));
+    let held = game.entity(ship);
+    game.set(holder, Clamping(held));
+    holder
+}
+
+#[test]
+fn rule_7_docking_refills_hull_shield_and_battery_at_once_and_clears_a_jam() {
+    let (mut game, pilot, ship) = at(3);
+    game.set(ship, (Condition(Pools { shield: 1.0, hull: 2.0 }), Battery(3.0)));
+    let until = Moment::of_step(1000);
+    game.change::<Powers>(ship, |powers| powers.jammed_until = until);
+    let hunter = game.drone(game.common(0, Faction::Raider));
+    let target = game.entity(ship);
+    let gun = Gun { locked_at: Moment::of_step(1000), ..Gun::default() };
+    game.set(hunter, (keel_sim::Locking(target), gun));
+    assert_eq!(game.op(pilot, Op::Dock { ship }), Ok(Done::Docking));
+    assert!(game.is_docked(ship), "in the NPC phase of the same step");
+    says(&game, pilot, "Docked. Hull, shield and battery are full.");
+    assert_eq!(game.get::<Condition>(ship).0, game.card(ship).full);
+    assert_eq!(*game.get::<Battery>(ship), Battery(100.0));
+    assert!(!game.get::<Powers>(ship).is_jammed(Moment::of_step(game.now())));
+    assert_eq!(game.target(hunter), None, "a docked ship is out of reach");
+    game.step(50);
+    assert_eq!(game.op(pilot, Op::Undock { ship }), Ok(Done::Undocked));
+    assert_eq!(game.hex(ship), Hex::CENTRE);
+    assert!(!game.get::<Powers>(ship).is_jammed(Moment::of_step(game.now())), "berthed while jammed, it came out free");
+    assert!(game.op(pilot, Op::Power(Power::Brace)).is_ok());
+}
+
+#[test]
+fn rule_7_a_dock_needs_a_haven_or_an_own_berth_and_a_ship_that_is_free_and_still() {
+    let mut game = Game::new(Setup { layer: 4, ..Setup::default() });
+    let fit = powered(&game);
+    let (pilot, ship) = game.pilot_in(fit);
+    let (other, theirs) = game.pilot_in(fit);
+    let berth = Hex::new(2, 0);
+    let away = game.ship_at(pilot, fit, berth);
+    game.op(pilot, Op::Follow { ship: away, follows: false }).unwrap();
+    let port = "There is no Haven and no berth of your charter in this sector.";
+    refused(&mut game, pilot, Op::Dock { ship: away }, port);
+    refused(&mut game, pilot, Op::Undock { ship }, "This ship is not docked.");
+    let holder = clamp(&mut game, ship);
+    refused(&mut game, pilot, Op::Dock { ship }, "Clamped. Press Unclamp or Jam it.");
+    game.remove::<Clamping>(holder);
+    game.op(pilot, Op::Dock { ship }).unwrap();
+    refused(&mut game, pilot, Op::Dock { ship }, "This ship is docked already.");
+
+    // A berth of one's own charter is a dock; another's is none.
+    game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
+    assert_eq!(game.op(pilot, Op::Berth { ship: away }), Ok(Done::Built));
+    refused(&mut game, pilot, Op::Berth { ship: away }, "There is a Haven or a berth in this sector already.");
+    assert_eq!(game.op(pilot, Op::Dock { ship: away }), Ok(Done::Docking));
+    assert!(game.is_docked(away));
+    game.op(other, Op::Move { ship: theirs, to: berth }).unwrap();
+    game.step(11);
+    refused(&mut game, other, Op::Dock { ship: theirs }, "This ship is in mid-hop.");
+    game.step(60);
+    refused(&mut game, other, Op::Dock { ship: theirs }, port);
+    game.op(pilot, Op::Invite(other)).unwrap();
+    game.op(other, Op::Join(keel_sim::CharterId(1))).unwrap();
+    assert_eq!(game.op(other, Op::Dock { ship: theirs }), Ok(Done::Docking));
+    // Without a charter nobody docks there, and whoever is in can leave.
+    game.op(pilot, Op::Leave).unwrap();
+    game.op(other, Op::Leave).unwrap();
+    assert!(game.op(other, Op::Undock { ship: theirs }).is_ok());
+    refused(&mut game, other, Op::Dock { ship: theirs }, port);
+}
+
+#[test]
+fn rule_11_charters_build_on_layers_4_to_6_and_so_many_berths() {
+    for layer in 1..=6 {
+        let mut game = Game::new(Setup { layer, ..Setup::default() });
+        let pilot = game.pilot();
+        game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
+        let results: Vec<_> = (1..=4)
+            .map(|col| {
+                let ship = game.ship_at(pilot, powered(&game), Hex::new(col, 0));
+                game.op(pilot, Op::Berth { ship })
+            })
+            .collect();
+        if layer < 4 {
+            assert_eq!(results, [Err(Refusal::NoBerths); 4], "layer {layer}");
+        } else {
+            assert_eq!(results[..3], [Ok(Done::Built); 3], "layer {layer}");
+            assert_eq!(results[3], Err(Refusal::BerthsFull));
+        }
+    }
+}
+
+#[test]
+fn rule_9_layer_travel_takes_5_s_from_a_haven_and_says_so() {
+    let (mut game, pilot, ship) = at(1);
+    let takes = Micros::from_seconds(5.0);
+    assert_eq!(game.op(pilot, Op::Travel { ship, way: Way::Up }), Ok(Done::Transit { takes, ships: 1 }));
+    let ordered = game.now();
+    says(&game, pilot, "Travel up to Layer 2. 5 s. You cannot lock or fire.");
+    game.step(99);
+    assert_eq!((game.layer(ship), game.get::<Helm>(ship).in_transit()), (1, true));
+    game.step(1);
+    assert_eq!((game.layer(ship), game.hex(ship), game.now()), (2, Hex::CENTRE, ordered + 100));
+    says(&game, pilot, "Arrived on Layer 2. Transit flag ended.");
+    assert!(!game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())), "the grace is for wormholes");
+    // And down again, straight out of the dock.
+    game.op(pilot, Op::Dock { ship }).unwrap();
+    assert!(game.op(pilot, Op::Travel { ship, way: Way::Down }).is_ok());
+    says(&game, pilot, "Travel down to Layer 1. 5 s. You cannot lock or fire.");
+    game.step(100);
+    assert_eq!(game.layer(ship), 1);
+}
+
+#[test]
+fn rule_9_travel_is_refused_without_a_haven_a_layer_or_a_still_ship() {
+    let (mut game, pilot, ship) = at(1);
+    refused(&mut game, pilot, Op::Travel { ship, way: Way::Down }, "There is no layer beyond this one.");
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    game.step(10);
+    refused(&mut game, pilot, Op::Travel { ship, way: Way::Up }, "This ship is in mid-hop.");
+    game.step(30);
+    refused(&mut game, pilot, Op::Travel { ship, way: Way::Up }, "There is no Haven here.");
+    // Layer 6 has none: it is left by other ways.
+    let (mut game, pilot, ship) = at(6);
+    refused(&mut game, pilot, Op::Travel { ship, way: Way::Down }, "There is no Haven here.");
+}
+
+#[test]
+fn rule_9_in_transit_no_lock_and_no_fire() {
+    let (mut game, pilot, ship) = at(3);
+    let drone = game.drone(game.common(4, Faction::Raider));
+    game.op(pilot, Op::Focus { ship, target: drone }).unwrap();
+    game.step(25);
+    let fired = game.shots_of(ship).count();
+    assert!(fired > 0);
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    let text = "This ship is in transit. It cannot lock, fire, move or dock.";
+    for op in [
+        Op::Focus { ship, target: drone },
+        Op::Attack { ship, target: drone },
+        Op::Move { ship, to: Hex::new(1, 0) },
+        Op::Travel { ship, way: Way::Up },
+        Op::Rescue { ship },
+        Op::Dock { ship },
+    ] {
+        refused(&mut game, pilot, op, text);
+    }
+    game.step(80);
+    assert_eq!(game.shots_of(ship).count(), fired);
+}
+
+#[test]
+fn rule_9_a_cancelled_transit_is_followed_by_15_s_without_one() {
+    let (mut game, pilot, ship) = at(1);
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    game.step(50);
+    let cooldown = Micros::from_seconds(15.0);
+    assert_eq!(game.op(pilot, Op::Cancel { ship }), Ok(Done::Unjumped { cooldown }));
+    let cancelled = game.now();
+    let again = "A jump was cancelled. The next one can begin in 15.0 s.";
+    let refusal = game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap_err();
+    assert!(matches!(refusal, Refusal::JumpCooling(left) if left == Micros::from_seconds(14.95)), "{refusal}");
+    assert_eq!(Refusal::JumpCooling(cooldown).to_string(), again);
+    assert!(game.op(pilot, Op::Rescue { ship }).is_err(), "of any kind");
+    assert!(game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).is_ok(), "a hop is none");
+    game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
+    game.step(cancelled + 299 - game.now() - 1);
+    assert!(game.op(pilot, Op::Rescue { ship }).is_err());
+    assert!(game.op(pilot, Op::Rescue { ship }).is_ok());
+    assert_eq!(game.now(), cancelled + 300);
+}
+
+#[test]
+fn rule_9_a_rescue_jump_lands_at_the_centre_under_a_flag_that_does_not_end_early() {
+    for (layer, flag) in [(1, 45), (2, 45), (3, 35), (4, 25), (5, 15), (6, 10u64)] {
+        let mut game = Game::new(Setup { layer, ..Setup::default() });
+        let pilot = game.pilot();
+        let ship = game.ship_at(pilot, powered(&game), Hex::new(4, 0));
+        let takes = Micros::from_seconds(5.0);
+        assert_eq!(game.op(pilot, Op::Rescue { ship }), Ok(Done::Transit { takes, ships: 1 }));
+        says(&game, pilot, "Rescue jump. 5 s. You cannot lock or fire.");
+        game.step(100);
+        let landed = game.now();
+        assert_eq!(game.hex(ship), Hex::CENTRE);
+        says(&game, pilot, &format!("Rescued. For {flag} s this ship cannot be locked and its guns stay quiet."));
+        let drone = game.drone(game.common(4, Faction::Raider));
+        let (other, hunter) = game.pilot_in(powered(&game));
+        let quiet = "This ship just jumped in. Its guns stay quiet.";
+        refused(&mut game, pilot, Op::Focus { ship, target: drone }, quiet);
+        let open = layer > 2;
+        if open {
+            let text = "That ship just jumped in. It cannot be locked yet.";
+            refused(&mut game, other, Op::Focus { ship: hunter, target: ship }, text);
+        }
+        game.step(landed + flag * 20 - 1 - game.now());
+        assert!(game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())), "layer {layer}");
+        game.step(1);
+        assert!(!game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())), "layer {layer}");
+        assert!(game.op(pilot, Op::Focus { ship, target: drone }).is_ok());
+    }
+}
+
+#[test]
+fn rule_9_a_wormhole_grace_is_ended_by_its_pilots_lock_and_not_by_an_escorts_own() {
+    let mut game = Game::default();
+    let pilot = game.pilot();
+    let fit = powered(&game);
+    let [ship, escort] = [0, 0].map(|_| game.ship(pilot, fit));
+    let drone = game.drone(game.common(4, Faction::Raider));
+    game.op(pilot, Op::Stance { ship: escort, stance: keel_sim::Stance::Aggressive }).unwrap();
+    game.op(pilot, Op::Hold { ship: escort }).unwrap();
+    let flag = Arrival { ends: Moment::of_step(game.now() + 100), ends_early: true };
+    game.set(ship, flag);
+    game.set(escort, flag);
+    game.step(60);
+    assert_eq!((game.target(escort), *game.get::<Arrival>(escort)), (None, flag), "by itself it waits");
+    game.op(pilot, Op::Focus { ship: escort, target: drone }).unwrap();
+    assert!(!game.get::<Arrival>(escort).is_up(Moment::of_step(game.now())), "an order ends it at once");
+    assert_eq!(*game.get::<Arrival>(ship), flag, "its own alone");
+}
+
+#[test]
+fn rule_9_a_clamp_holds_a_ship_in_transit_until_an_unclamp_sends_it_again() {
+    for rescue in [false, true] {
+        let (mut game, pilot, ship) = at(3);
+        let op = if rescue { Op::Rescue { ship } } else { Op::Travel { ship, way: Way::Up } };
+        game.op(pilot, op).unwrap();
+        game.step(20);
+        clamp(&mut game, ship);
+        game.step(1);
+        says(&game, pilot, "Clamped. Press Unclamp or Jam it.");
+        assert_eq!(game.get::<Helm>(ship).leg(), Leg::Still);
+        game.op(pilot, Op::Power(Power::Unclamp)).unwrap();
+        assert!(game.get::<Helm>(ship).in_transit());
+        game.step(100);
+        if rescue {
+            assert!(game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())));
+        } else {
+            assert_eq!(game.layer(ship), 4);
+        }
+    }
+}
+
+#[test]
+fn rule_9_followers_of_the_place_travel_with_the_active_ship() {
+    let (mut game, pilot, ship) = at(2);
+    let fit = powered(&game);
+    let [beside, docked, staying] = [0; 3].map(|_| game.ship(pilot, fit));
+    game.op(pilot, Op::Follow { ship: staying, follows: false }).unwrap();
+    game.op(pilot, Op::Dock { ship: docked }).unwrap();
+    let takes = Micros::from_seconds(5.0);
+    assert_eq!(game.op(pilot, Op::Travel { ship, way: Way::Up }), Ok(Done::Transit { takes, ships: 3 }));
+    game.step(100);
+    assert_eq!([ship, beside, docked, staying].map(|ship| game.layer(ship)), [3, 3, 3, 2]);
+}
+
+#[test]
+fn rule_10_logout_berths_what_is_at_a_port_and_leaves_the_rest_in_space() {
+    let (mut game, pilot, ship) = at(3);
+    let away = game.ship_at(pilot, powered(&game), Hex::new(3, 0));
+    game.op(pilot, Op::Follow { ship: away, follows: false }).unwrap();
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    game.leave(pilot);
+    assert!(game.is_docked(ship), "a hop that had not begun does not begin any more");
+    assert!(!game.is_docked(away));
+    assert!(!game.of_pilot::<keel_sim::Pilot>(pilot).online);
+    assert!(game.find::<InSector>(away).is_some());
+    // Coming back finds them as they are.
+    game.app.world_mut().resource_mut::<Orders>().join(pilot, "pilot");
+    game.step(1);
+    assert!(game.is_docked(ship) && game.of_pilot::<keel_sim::Pilot>(pilot).online);
+}
+
+#[test]
+fn rule_10_a_logout_in_mid_hop_finishes_the_hop_in_space() {
+    let (mut game, pilot, ship) = at(3);
+    game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
+    game.step(12);
+    game.leave(pilot);
+    game.step(20);
+    assert_eq!(game.hex(ship), Hex::new(1, 0));
+}
