@@ -438,4 +438,23 @@ proptest! {
         // Nothing reaches the hull while the shield holds.
         prop_assert!(pools.shield == 0.0 || dealt.hull == 0.0);
     }
+
+    /// What the pools took and what was left over make up the shot, each in the struck module's own terms.
+    #[test]
+    fn rule_6_damage_to_pools_and_overflow_is_what_was_struck(
+        shield in 0.0f32..500.0, hull in 1.0f32..2000.0, raw in 0.0f32..5000.0, brace in 0.0f32..20.0,
+        shield_defense in any_defense(), armor in any_defense(),
+    ) {
+        let mut pools = Pools { shield, hull };
+        let defenses = Defenses { shield: Some(shield_defense), armor, cap: 75.0 };
+        let dealt = strike(&mut pools, &defenses, raw, Damage::One(DamageType::Phase), brace, 0.0);
+        let at_shield = shield_defense.factor(DamageType::Phase, brace, 75.0);
+        let at_armor = armor.factor(DamageType::Phase, brace, 75.0);
+        let past_shield = raw - dealt.shield / at_shield;
+        let overflow = past_shield - dealt.hull / at_armor;
+        let slack = raw * 1e-4 + 0.01;
+        prop_assert!(overflow >= -slack, "{overflow} of {raw}");
+        prop_assert!(dealt.hull_out || overflow <= slack, "{overflow} of {raw} went nowhere");
+        prop_assert!(!dealt.hull_out || pools.hull == 0.0);
+    }
 }

@@ -10,9 +10,9 @@ use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Docked, Done, Fitted, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op, Order,
-    Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet,
-    Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Docked, Done, Downed, Fitted, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op,
+    Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin,
+    SimSet, Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -316,6 +316,13 @@ impl Game {
     pub fn remove<C: Component>(&mut self, ship: ShipId) {
         let entity = self.entity(ship);
         self.app.world_mut().entity_mut(entity).remove::<C>();
+    }
+
+    /// Destroys a ship as a shot would, in the next step's own phase for that.
+    pub fn kill(&mut self, ship: ShipId) {
+        let entity = self.entity(ship);
+        self.app.world_mut().write_message(Downed { ship: entity });
+        self.step(1);
     }
 
     /// Changes what is fitted to a ship between steps, with the card that comes of it.
