@@ -1,87 +1,14 @@
 //! The product as its users run it: real processes, real sockets, text in and out.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod keel;
+
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use keel::{Server, end, fly, keel, script, wait};
 use keel_client::{Client, ClientError, Event, Hello};
-
-const KEEL: &str = env!("CARGO_BIN_EXE_keel");
-
-fn keel(args: &[&str]) -> Command {
-    let mut command = Command::new(KEEL);
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
-    command
-}
-
-/// A server process on a port that the system chose; stopped when dropped.
-struct Server {
-    process: Child,
-    address: String,
-    stdout: BufReader<std::process::ChildStdout>,
-}
-
-impl Server {
-    fn start(args: &[&str]) -> Self {
-        let mut command = keel(&["serve", "--bind", "127.0.0.1:0"]);
-        let mut process =
-            command.args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
-        let mut stdout = BufReader::new(process.stdout.take().unwrap());
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let address = line.strip_prefix("Keel listens on ").and_then(|rest| rest.split(": ").next());
-        let address = address.unwrap_or_else(|| panic!("the server said {line:?}")).to_owned();
-        Self { process, address, stdout }
-    }
-
-    /// Stops it as an operator does; what it said since, and whether it was content.
-    fn stop(mut self, signal: &str) -> (String, bool) {
-        let kill = Command::new("kill").args([signal, &self.process.id().to_string()]).status().unwrap();
-        assert!(kill.success());
-        let status = wait(&mut self.process, Duration::from_secs(5));
-        let mut rest = String::new();
-        self.stdout.read_to_string(&mut rest).unwrap();
-        (rest, status.success())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn wait(process: &mut Child, most: Duration) -> std::process::ExitStatus {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = process.try_wait().unwrap() {
-            return status;
-        }
-        assert!(start.elapsed() < most, "the process did not end in {most:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn script(lines: &str) -> tempfile::NamedTempFile {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(lines.as_bytes()).unwrap();
-    file
-}
-
-fn fly(server: &Server, name: &str, lines: &str) -> (Child, tempfile::NamedTempFile) {
-    let file = script(lines);
-    let mut command = keel(&["fly", &server.address, "--name", name, "--script"]);
-    let child = command.arg(file.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    (child, file)
-}
-
-fn end((child, _file): (Child, tempfile::NamedTempFile)) -> (String, String, bool) {
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
-    (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status.success())
-}
 
 #[test]
 fn two_pilots_fight_squads_to_the_end_over_udp_and_read_the_log() {

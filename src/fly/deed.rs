@@ -7,7 +7,7 @@ use super::pilot::Pilot;
 use super::report;
 
 /// All of them, for a person.
-pub(crate) const DEEDS: &str = "move C R, move E|SE|SW|W|NW|NE, cancel, attack nearest|ID, focus nearest|ID, hold, \
+pub(crate) const DEEDS: &str = "move C R, move E|SE|SW|W|NW|NE, cancel, attack nearest|pilot|ID, focus nearest|pilot|ID, hold, \
 brace, jam, clamp, unclamp, cloak, travel up|down, rescue, dock, undock, \
 fly SHIP, stance SHIP|all aggressive|defensive|support|passive, protect SHIP active|SHIP, triggers SHIP|all BRACE% jam|nojam, \
 follow SHIP|all, stay SHIP|all, gather, kos PILOT, unkos PILOT, duel PILOT, accept PILOT, endduel PILOT, \
@@ -55,7 +55,10 @@ pub(crate) enum Deed {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
+    /// The nearest NPC.
     Nearest,
+    /// The nearest ship of another pilot's.
+    Pilot,
     Ship(u32),
 }
 
@@ -157,7 +160,11 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
 }
 
 fn target(word: &str) -> Option<Target> {
-    if word == "nearest" { Some(Target::Nearest) } else { word.parse().ok().map(Target::Ship) }
+    Some(match word {
+        "nearest" => Target::Nearest,
+        "pilot" => Target::Pilot,
+        id => Target::Ship(id.parse().ok()?),
+    })
 }
 
 fn which(word: &str) -> Option<Which> {
@@ -284,6 +291,9 @@ impl Target {
     fn ship(self, pilot: &Pilot) -> Result<u32, String> {
         match self {
             Self::Ship(id) => Ok(id),
+            Self::Pilot => {
+                pilot.rivals().first().map(|contact| contact.id).ok_or("no other pilot is in view".to_owned())
+            }
             Self::Nearest => pilot.enemies().first().map(|contact| contact.id).ok_or("no NPC is in view".to_owned()),
         }
     }

@@ -164,10 +164,19 @@ impl Pilot {
 
     /// NPCs in view, the nearest first.
     pub(crate) fn enemies(&self) -> Vec<&Contact> {
+        self.nearest(|contact| contact.pilot == 0)
+    }
+
+    /// Other pilots' ships in view, the nearest first.
+    pub(crate) fn rivals(&self) -> Vec<&Contact> {
+        self.nearest(|contact| contact.pilot != 0)
+    }
+
+    fn nearest(&self, is_one: impl Fn(&Contact) -> bool) -> Vec<&Contact> {
         let Some(here) = self.here() else { return Vec::new() };
-        let mut enemies: Vec<_> = self.contacts().filter(|contact| contact.pilot == 0).collect();
-        enemies.sort_by_key(|contact| (place(contact).distance(here), contact.id));
-        enemies
+        let mut contacts: Vec<_> = self.contacts().filter(|contact| is_one(contact)).collect();
+        contacts.sort_by_key(|contact| (place(contact).distance(here), contact.id));
+        contacts
     }
 
     /// NPCs in the active ship's sector.

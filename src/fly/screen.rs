@@ -91,7 +91,7 @@ fn next(ids: &[u32], from: Option<u32>, by: isize) -> Option<u32> {
 /// Contacts as the list shows them: NPCs by distance, then pilots.
 fn listed(pilot: &Pilot) -> Vec<&Contact> {
     let mut contacts = pilot.enemies();
-    contacts.extend(pilot.contacts().filter(|contact| contact.pilot != 0));
+    contacts.extend(pilot.rivals());
     contacts
 }
 

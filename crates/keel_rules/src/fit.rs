@@ -241,7 +241,8 @@ impl Fit {
     /// The power grid that the fit takes (rule 2), 0 or more.
     #[must_use]
     pub fn grid_used(&self, balance: &Balance) -> f32 {
-        self.modules().map(|(_, module)| module.kind.grid(balance)).sum()
+        // Not a sum: that of nothing is -0.
+        self.modules().fold(0.0, |used, (_, module)| used + module.kind.grid(balance))
     }
 
     /// Whether the fit makes a ship (rule 2).

@@ -86,7 +86,7 @@ impl Bridge<'_> {
         let own = |ship| self.own(fleet, ship);
         let done = match op {
             Op::Move { ship, to } => self.go(own(ship)?, fleet, to),
-            Op::Cancel { ship } => self.stop(own(ship)?),
+            Op::Cancel { ship } => self.stop(own(ship)?, fleet),
             Op::Attack { ship, target } => self.attack(own(ship)?, target),
             Op::Focus { ship, target } => self.lock(own(ship)?, target, true),
             Op::Hold { ship } => self.hold(own(ship)?),

@@ -288,6 +288,13 @@ fn rule_9_followers_of_the_place_travel_with_the_active_ship() {
     assert_eq!(game.op(pilot, Op::Travel { ship, way: Way::Up }), Ok(Done::Transit { takes, ships: 3 }));
     game.step(100);
     assert_eq!([ship, beside, docked, staying].map(|ship| game.layer(ship)), [3, 3, 3, 2]);
+    // And stay with it when it cancels.
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    game.step(20);
+    game.op(pilot, Op::Cancel { ship }).unwrap();
+    game.step(100);
+    assert_eq!([ship, beside, docked].map(|ship| game.layer(ship)), [3, 3, 3]);
+    assert!(game.op(pilot, Op::Travel { ship: beside, way: Way::Up }).is_err(), "its cooldown runs as well");
 }
 
 #[test]

@@ -58,10 +58,18 @@ impl Bridge<'_> {
         Ok(Done::Course { hops, takes: arrives.since(now), arrives })
     }
 
-    /// A pilot's order to stop.
-    pub(super) fn stop(&mut self, ship: Entity) -> Result<Done, Refusal> {
+    /// A pilot's order to stop. Those who are in the active ship's transit stop with it.
+    pub(super) fn stop(&mut self, ship: Entity, fleet: Entity) -> Result<Done, Refusal> {
+        let leg = self.get::<Helm>(ship)?.leg();
         let done = self.cancel(ship)?;
         self.obeying.push(ship);
+        if matches!(leg, Leg::Transit { .. }) && self.active(fleet) == Ok(ship) {
+            for escort in self.ships_of(fleet) {
+                if self.get::<Helm>(escort)?.leg() == leg {
+                    self.cancel(escort)?;
+                }
+            }
+        }
         Ok(done)
     }
 
