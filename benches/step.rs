@@ -80,7 +80,7 @@ fn melee(ships: u32, a_sector: u32) -> Game {
     let factions = [Faction::Raider, Faction::Sentry, Faction::Breaker, Faction::Human];
     let fit = |game: &Game, n: u32| {
         let faction = factions[(n % 4) as usize];
-        let last = if n % 2 == 0 { System::Mender } else { System::Aura };
+        let last = if n.is_multiple_of(2) { System::Mender } else { System::Aura };
         let systems = [System::Brace, System::Jam, System::Clamp, last];
         let hull = game.common(2 + (n % 3) as u8, faction);
         systems.iter().fold(hull, |fit, &system| fit.with(system, faction))
