@@ -12,12 +12,6 @@ fn docked(layer: u8) -> (Game, PilotId, ShipId) {
     (game, pilot, ship)
 }
 
-#[track_caller]
-fn refused(game: &mut Game, pilot: PilotId, op: Op, text: &str) {
-    let refusal = game.op(pilot, op.clone()).expect_err(&format!("{op:?}"));
-    assert_eq!(refusal.to_string(), text, "{op:?}");
-}
-
 fn yard(kind: Kind, faction: Faction) -> Part {
     Part::Yard(kind, faction)
 }
@@ -50,22 +44,22 @@ fn rule_3_what_makes_no_ship_is_refused_with_the_reason() {
     let aura = Kind::System(System::Aura);
     game.op(pilot, fit(Slot::System(0), aura)).unwrap();
     let cloak = Kind::System(System::Cloak);
-    refused(&mut game, pilot, fit(Slot::System(1), cloak), "The fit takes 90 power grid of 80.");
-    refused(&mut game, pilot, fit(Slot::Armor, aura), "No suppression aura goes into the armor slot.");
-    refused(&mut game, pilot, fit(Slot::System(1), aura), "That ship has one already: suppression aura.");
+    game.refuses(pilot, fit(Slot::System(1), cloak), "The fit takes 90 power grid of 80.");
+    game.refuses(pilot, fit(Slot::Armor, aura), "No suppression aura goes into the armor slot.");
+    game.refuses(pilot, fit(Slot::System(1), aura), "That ship has one already: suppression aura.");
     let text = "That hull has no system slot 4: it has 1 weapon wells and 3 system slots.";
-    refused(&mut game, pilot, fit(Slot::System(3), Kind::System(System::Brace)), text);
+    game.refuses(pilot, fit(Slot::System(3), Kind::System(System::Brace)), text);
     let hold = Op::Fit { ship, slot: Slot::Armor, part: Part::Hold(ModuleId(9)) };
-    refused(&mut game, pilot, hold, "Your hold has no such module.");
-    refused(&mut game, pilot, Op::Drop(ModuleId(9)), "Your hold has no such module.");
-    refused(&mut game, pilot, Op::Repair { ship, slot: Slot::Shard }, "That slot is empty.");
-    refused(&mut game, pilot, Op::Repair { ship, slot: Slot::Armor }, "That module is whole.");
+    game.refuses(pilot, hold, "Your hold has no such module.");
+    game.refuses(pilot, Op::Drop(ModuleId(9)), "Your hold has no such module.");
+    game.refuses(pilot, Op::Repair { ship, slot: Slot::Shard }, "That slot is empty.");
+    game.refuses(pilot, Op::Repair { ship, slot: Slot::Armor }, "That module is whole.");
     game.op(pilot, Op::Undock { ship }).unwrap();
     for op in [fit(Slot::Shard, Kind::Shard), Op::Repair { ship, slot: Slot::Armor }, Op::Scrap { ship }] {
-        refused(&mut game, pilot, op, "This ship is not docked.");
+        game.refuses(pilot, op, "This ship is not docked.");
     }
     let commission = Op::Commission { class: ClassId(0), line: Line::Line };
-    refused(&mut game, pilot, commission, "This ship is not docked.");
+    game.refuses(pilot, commission, "This ship is not docked.");
 }
 
 #[test]
@@ -112,31 +106,31 @@ fn rule_8_repair_at_a_haven_makes_whole_for_10_quality_and_a_berth_does_none() {
     }
     game.refit(ship, worn);
     let text = "A repair costs 10 quality; that module has 0.";
-    refused(&mut game, pilot, Op::Repair { ship, slot: Slot::Armor }, text);
+    game.refuses(pilot, Op::Repair { ship, slot: Slot::Armor }, text);
     // At a berth a fit changes from the hold, and nothing more.
     game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
     let away = game.ship_at(pilot, game.common(0, Faction::Human), keel_map::Hex::new(1, 0));
     game.op(pilot, Op::Berth { ship: away }).unwrap();
     game.op(pilot, Op::Dock { ship: away }).unwrap();
     let haven = "There is no Haven here.";
-    refused(&mut game, pilot, Op::Repair { ship: away, slot: Slot::Armor }, haven);
+    game.refuses(pilot, Op::Repair { ship: away, slot: Slot::Armor }, haven);
     let part = yard(Kind::Shard, Faction::Human);
-    refused(&mut game, pilot, Op::Fit { ship: away, slot: Slot::Shard, part }, haven);
+    game.refuses(pilot, Op::Fit { ship: away, slot: Slot::Shard, part }, haven);
     assert!(game.op(pilot, Op::Fit { ship: away, slot: Slot::Armor, part: Part::Empty }).is_ok());
 }
 
 #[test]
 fn rule_10_a_fleet_of_six_is_commissioned_at_a_haven_and_scrapped_into_the_hold() {
     let (mut game, pilot, ship) = docked(3);
-    refused(&mut game, pilot, Op::Scrap { ship }, "That is your last ship.");
+    game.refuses(pilot, Op::Scrap { ship }, "That is your last ship.");
     let hull = |line| Op::Commission { class: ClassId(4), line };
     for line in [Line::Anchor, Line::Screen, Line::Line, Line::Line, Line::Line] {
         let Ok(Done::Commissioned(new)) = game.op(pilot, hull(line)) else { panic!("a hull") };
         assert!(game.is_docked(new));
         assert_eq!(game.get::<Fitted>(new).0, Fit { line, ..Fit::bare(ClassId(4)) });
     }
-    refused(&mut game, pilot, hull(Line::Line), "Your fleet has all the ships that it can have.");
-    refused(&mut game, pilot, Op::Commission { class: ClassId(9), line: Line::Line }, "There is no class 9.");
+    game.refuses(pilot, hull(Line::Line), "Your fleet has all the ships that it can have.");
+    game.refuses(pilot, Op::Commission { class: ClassId(9), line: Line::Line }, "There is no class 9.");
     assert_eq!(game.op(pilot, Op::Scrap { ship }), Ok(Done::Scrapped));
     assert!(!game.lives(ship));
     assert_eq!(game.of_pilot::<Hold>(pilot).iter().count(), 3, "gun, armor and shield");
@@ -154,10 +148,10 @@ fn rule_3_a_full_hold_takes_no_more() {
         game.app.world_mut().get_mut::<Hold>(fleet).unwrap().keep(module);
     }
     let empty = || Op::Fit { ship, slot: Slot::Armor, part: Part::Empty };
-    refused(&mut game, pilot, empty(), "Your hold is full.");
+    game.refuses(pilot, empty(), "Your hold is full.");
     // What goes out of it makes room for what comes in.
     assert!(game.op(pilot, Op::Fit { ship, slot: Slot::Armor, part: Part::Hold(ModuleId(7)) }).is_ok());
-    refused(&mut game, pilot, empty(), "Your hold is full.");
+    game.refuses(pilot, empty(), "Your hold is full.");
 }
 
 #[test]

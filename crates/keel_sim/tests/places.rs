@@ -22,18 +22,6 @@ fn at(layer: u8) -> (Game, PilotId, ShipId) {
     (game, pilot, ship)
 }
 
-#[track_caller]
-fn refused(game: &mut Game, pilot: PilotId, op: Op, text: &str) {
-    let refusal = game.op(pilot, op.clone()).expect_err(&format!("{op:?}"));
-    assert_eq!(refusal.to_string(), text, "{op:?}");
-}
-
-#[track_caller]
-fn says(game: &Game, pilot: PilotId, line: &str) {
-    let log = game.log(pilot);
-    assert!(log.contains(&(game.now(), line.to_owned())), "no `{line}` in {log:#?}");
-}
-
 /// A Clamp of another's on a ship.
 fn clamp(game: &mut Game, ship: ShipId) -> ShipId {
     let holder = game.drone(powered(game));
@@ -54,7 +42,7 @@ fn rule_7_docking_refills_hull_shield_and_battery_at_once_and_clears_a_jam() {
     game.set(hunter, (keel_sim::Locking(target), gun));
     assert_eq!(game.op(pilot, Op::Dock { ship }), Ok(Done::Docking));
     assert!(game.is_docked(ship), "in the NPC phase of the same step");
-    says(&game, pilot, "Docked. Hull, shield and battery are full.");
+    game.says(pilot, "Docked. Hull, shield and battery are full.");
     assert_eq!(game.get::<Condition>(ship).0, game.card(ship).full);
     assert_eq!(*game.get::<Battery>(ship), Battery(100.0));
     assert!(!game.get::<Powers>(ship).is_jammed(Moment::of_step(game.now())));
@@ -76,25 +64,25 @@ fn rule_7_a_dock_needs_a_haven_or_an_own_berth_and_a_ship_that_is_free_and_still
     let away = game.ship_at(pilot, fit, berth);
     game.op(pilot, Op::Follow { ship: away, follows: false }).unwrap();
     let port = "There is no Haven and no berth of your charter in this sector.";
-    refused(&mut game, pilot, Op::Dock { ship: away }, port);
-    refused(&mut game, pilot, Op::Undock { ship }, "This ship is not docked.");
+    game.refuses(pilot, Op::Dock { ship: away }, port);
+    game.refuses(pilot, Op::Undock { ship }, "This ship is not docked.");
     let holder = clamp(&mut game, ship);
-    refused(&mut game, pilot, Op::Dock { ship }, "Clamped. Press Unclamp or Jam it.");
+    game.refuses(pilot, Op::Dock { ship }, "Clamped. Press Unclamp or Jam it.");
     game.remove::<Clamping>(holder);
     game.op(pilot, Op::Dock { ship }).unwrap();
-    refused(&mut game, pilot, Op::Dock { ship }, "This ship is docked already.");
+    game.refuses(pilot, Op::Dock { ship }, "This ship is docked already.");
 
     // A berth of one's own charter is a dock; another's is none.
     game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
     assert_eq!(game.op(pilot, Op::Berth { ship: away }), Ok(Done::Built));
-    refused(&mut game, pilot, Op::Berth { ship: away }, "There is a Haven or a berth in this sector already.");
+    game.refuses(pilot, Op::Berth { ship: away }, "There is a Haven or a berth in this sector already.");
     assert_eq!(game.op(pilot, Op::Dock { ship: away }), Ok(Done::Docking));
     assert!(game.is_docked(away));
     game.op(other, Op::Move { ship: theirs, to: berth }).unwrap();
     game.step(11);
-    refused(&mut game, other, Op::Dock { ship: theirs }, "This ship is in mid-hop.");
+    game.refuses(other, Op::Dock { ship: theirs }, "This ship is in mid-hop.");
     game.step(60);
-    refused(&mut game, other, Op::Dock { ship: theirs }, port);
+    game.refuses(other, Op::Dock { ship: theirs }, port);
     game.op(pilot, Op::Invite(other)).unwrap();
     game.op(other, Op::Join(keel_sim::CharterId(1))).unwrap();
     assert_eq!(game.op(other, Op::Dock { ship: theirs }), Ok(Done::Docking));
@@ -102,7 +90,7 @@ fn rule_7_a_dock_needs_a_haven_or_an_own_berth_and_a_ship_that_is_free_and_still
     game.op(pilot, Op::Leave).unwrap();
     game.op(other, Op::Leave).unwrap();
     assert!(game.op(other, Op::Undock { ship: theirs }).is_ok());
-    refused(&mut game, other, Op::Dock { ship: theirs }, port);
+    game.refuses(other, Op::Dock { ship: theirs }, port);
 }
 
 #[test]
@@ -132,17 +120,17 @@ fn rule_9_layer_travel_takes_5_s_from_a_haven_and_says_so() {
     let takes = Micros::from_seconds(5.0);
     assert_eq!(game.op(pilot, Op::Travel { ship, way: Way::Up }), Ok(Done::Transit { takes, ships: 1 }));
     let ordered = game.now();
-    says(&game, pilot, "Travel up to Layer 2. 5 s. You cannot lock or fire.");
+    game.says(pilot, "Travel up to Layer 2. 5 s. You cannot lock or fire.");
     game.step(99);
     assert_eq!((game.layer(ship), game.get::<Helm>(ship).in_transit()), (1, true));
     game.step(1);
     assert_eq!((game.layer(ship), game.hex(ship), game.now()), (2, Hex::CENTRE, ordered + 100));
-    says(&game, pilot, "Arrived on Layer 2. Transit flag ended.");
+    game.says(pilot, "Arrived on Layer 2. Transit flag ended.");
     assert!(!game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())), "the grace is for wormholes");
     // And down again, straight out of the dock.
     game.op(pilot, Op::Dock { ship }).unwrap();
     assert!(game.op(pilot, Op::Travel { ship, way: Way::Down }).is_ok());
-    says(&game, pilot, "Travel down to Layer 1. 5 s. You cannot lock or fire.");
+    game.says(pilot, "Travel down to Layer 1. 5 s. You cannot lock or fire.");
     game.step(100);
     assert_eq!(game.layer(ship), 1);
 }
@@ -150,15 +138,15 @@ fn rule_9_layer_travel_takes_5_s_from_a_haven_and_says_so() {
 #[test]
 fn rule_9_travel_is_refused_without_a_haven_a_layer_or_a_still_ship() {
     let (mut game, pilot, ship) = at(1);
-    refused(&mut game, pilot, Op::Travel { ship, way: Way::Down }, "There is no layer beyond this one.");
+    game.refuses(pilot, Op::Travel { ship, way: Way::Down }, "There is no layer beyond this one.");
     game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
     game.step(10);
-    refused(&mut game, pilot, Op::Travel { ship, way: Way::Up }, "This ship is in mid-hop.");
+    game.refuses(pilot, Op::Travel { ship, way: Way::Up }, "This ship is in mid-hop.");
     game.step(30);
-    refused(&mut game, pilot, Op::Travel { ship, way: Way::Up }, "There is no Haven here.");
+    game.refuses(pilot, Op::Travel { ship, way: Way::Up }, "There is no Haven here.");
     // Layer 6 has none: it is left by other ways.
     let (mut game, pilot, ship) = at(6);
-    refused(&mut game, pilot, Op::Travel { ship, way: Way::Down }, "There is no Haven here.");
+    game.refuses(pilot, Op::Travel { ship, way: Way::Down }, "There is no Haven here.");
 }
 
 #[test]
@@ -179,7 +167,7 @@ fn rule_9_in_transit_no_lock_and_no_fire() {
         Op::Rescue { ship },
         Op::Dock { ship },
     ] {
-        refused(&mut game, pilot, op, text);
+        game.refuses(pilot, op, text);
     }
     game.step(80);
     assert_eq!(game.shots_of(ship).count(), fired);
@@ -214,19 +202,19 @@ fn rule_9_a_rescue_jump_lands_at_the_centre_under_a_flag_that_does_not_end_early
         let ship = game.ship_at(pilot, powered(&game), Hex::new(4, 0));
         let takes = Micros::from_seconds(5.0);
         assert_eq!(game.op(pilot, Op::Rescue { ship }), Ok(Done::Transit { takes, ships: 1 }));
-        says(&game, pilot, "Rescue jump. 5 s. You cannot lock or fire.");
+        game.says(pilot, "Rescue jump. 5 s. You cannot lock or fire.");
         game.step(100);
         let landed = game.now();
         assert_eq!(game.hex(ship), Hex::CENTRE);
-        says(&game, pilot, &format!("Rescued. For {flag} s this ship cannot be locked and its guns stay quiet."));
+        game.says(pilot, &format!("Rescued. For {flag} s this ship cannot be locked and its guns stay quiet."));
         let drone = game.drone(game.common(4, Faction::Raider));
         let (other, hunter) = game.pilot_in(powered(&game));
         let quiet = "This ship just jumped in. Its guns stay quiet.";
-        refused(&mut game, pilot, Op::Focus { ship, target: drone }, quiet);
+        game.refuses(pilot, Op::Focus { ship, target: drone }, quiet);
         let open = layer > 2;
         if open {
             let text = "That ship just jumped in. It cannot be locked yet.";
-            refused(&mut game, other, Op::Focus { ship: hunter, target: ship }, text);
+            game.refuses(other, Op::Focus { ship: hunter, target: ship }, text);
         }
         game.step(landed + flag * 20 - 1 - game.now());
         assert!(game.get::<Arrival>(ship).is_up(Moment::of_step(game.now())), "layer {layer}");
@@ -264,7 +252,7 @@ fn rule_9_a_clamp_holds_a_ship_in_transit_until_an_unclamp_sends_it_again() {
         game.step(20);
         clamp(&mut game, ship);
         game.step(1);
-        says(&game, pilot, "Clamped. Press Unclamp or Jam it.");
+        game.says(pilot, "Clamped. Press Unclamp or Jam it.");
         assert_eq!(game.get::<Helm>(ship).leg(), Leg::Still);
         game.op(pilot, Op::Power(Power::Unclamp)).unwrap();
         assert!(game.get::<Helm>(ship).in_transit());

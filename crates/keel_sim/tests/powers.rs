@@ -41,12 +41,6 @@ fn hurt(game: &mut Game, ship: ShipId, hull: f32) {
     game.change::<Condition>(ship, |condition| condition.0.hull = hull);
 }
 
-#[track_caller]
-fn says(game: &Game, pilot: PilotId, line: &str) {
-    let log = game.log(pilot);
-    assert!(log.contains(&(game.now(), line.to_owned())), "no `{line}` in {log:#?}");
-}
-
 #[test]
 fn rule_8_brace_restores_hull_raises_resists_costs_and_cools() {
     let table = [
@@ -64,7 +58,7 @@ fn rule_8_brace_restores_hull_raises_resists_costs_and_cools() {
         assert_eq!(game.get::<Condition>(ship).0.hull, 100.0 + hull, "{faction:?}");
         assert_eq!(game.get::<Battery>(ship).0, 100.0 - cost + 0.5, "a step's trickle is back");
         assert_eq!(*game.get::<Quiet>(ship), Quiet(Moment::of_step(used)), "a power restarts the hull clock");
-        says(&game, pilot, &format!("Brace. {hull:.0} hull restored, every resist up 10 points for 3.0 s."));
+        game.says(pilot, &format!("Brace. {hull:.0} hull restored, every resist up 10 points for 3.0 s."));
         let powers = *game.get::<Powers>(ship);
         assert!(powers.is_braced(Moment::of_step(used + 59)) && !powers.is_braced(Moment::of_step(used + 60)));
         game.step(cools - 2);
@@ -119,7 +113,7 @@ fn rule_8_jam_prints_its_seconds_and_lasts_them() {
         game.step(40);
         use_power(&mut game, one, Power::Jam).unwrap();
         let used = game.now();
-        says(&game, one, &format!("Jam. Target silenced {text} s. Its Clamp, Brace, Sensor, and shield regen stop."));
+        game.says(one, &format!("Jam. Target silenced {text} s. Its Clamp, Brace, Sensor, and shield regen stop."));
         let powers = *game.get::<Powers>(drone);
         assert!(
             powers.is_jammed(Moment::of_step(used + steps - 1)) && !powers.is_jammed(Moment::of_step(used + steps))
@@ -230,21 +224,21 @@ fn rule_8_a_clamp_stops_leaving_and_not_shooting_and_an_unclamp_sends_the_move_a
     let hop = Op::Move { ship: theirs, to: Hex::new(1, 0) };
     use_power(&mut game, one, Power::Clamp).unwrap();
     assert_eq!(game.get::<Battery>(mine).0, 90.5);
-    says(&game, two, &format!("Sentry Patrol {mine} clamps you."));
+    game.says(two, &format!("Sentry Patrol {mine} clamps you."));
     assert!(game.op(two, hop).is_ok(), "it catches when the ship tries to leave");
     let ordered = game.now();
     game.step(7);
     assert!(matches!(game.get::<Helm>(theirs).leg(), Leg::Window { .. }));
     game.step(1);
     assert_eq!(game.now(), ordered + 8);
-    says(&game, two, "Clamped. Press Unclamp or Jam it.");
+    game.says(two, "Clamped. Press Unclamp or Jam it.");
     assert_eq!(game.get::<Helm>(theirs).leg(), Leg::Still);
     // It still locks and fires.
     assert!(game.op(two, Op::Focus { ship: theirs, target: mine }).is_ok());
 
     use_power(&mut game, two, Power::Unclamp).unwrap();
     let freed = game.now();
-    says(&game, two, "Unclamped. 0.5 s before a Clamp can catch this ship again.");
+    game.says(two, "Unclamped. 0.5 s before a Clamp can catch this ship again.");
     assert_eq!(game.get::<Battery>(theirs).0, 90.5);
     assert!(game.find::<Clamping>(mine).is_none());
     unusable(
@@ -295,7 +289,7 @@ fn rule_8_a_clamp_holds_an_npc_and_ends_when_its_holder_leaves() {
     game.op(pilot, Op::Focus { ship, target: drone }).unwrap();
     game.step(20);
     use_power(&mut game, pilot, Power::Clamp).unwrap();
-    says(&game, pilot, &format!("Clamp. Human Carrier {drone} is held."));
+    game.says(pilot, &format!("Clamp. Human Carrier {drone} is held."));
     game.op(pilot, Op::Move { ship, to: Hex::new(1, 0) }).unwrap();
     game.step(23);
     assert!(game.find::<keel_sim::ClampedBy>(drone).is_none());
@@ -351,13 +345,13 @@ fn rule_8_a_cloak_hides_until_its_ship_acts_or_is_jammed() {
     let (other, hunter) = game.pilot_in(powered(&game, 0, Faction::Sentry));
     use_power(&mut game, pilot, Power::Cloak).unwrap();
     assert_eq!(game.get::<Battery>(ship).0, 80.5);
-    says(&game, pilot, "Cloaked.");
+    game.says(pilot, "Cloaked.");
     unusable(use_power(&mut game, pilot, Power::Cloak), Unusable::Cloaked, "This ship is cloaked already.");
     let focus = || Op::Focus { ship: hunter, target: ship };
     assert_eq!(game.op(other, focus()), Err(Refusal::UnknownTarget), "nobody sees it");
     // Its own lock shows it, and the cloak cools from then on.
     game.op(pilot, Op::Focus { ship, target: hunter }).unwrap();
-    says(&game, pilot, "The cloak is down.");
+    game.says(pilot, "The cloak is down.");
     assert!(use_power(&mut game, pilot, Power::Cloak).is_err());
     assert!(game.op(other, focus()).is_ok());
     game.step(199);
@@ -393,7 +387,7 @@ fn rule_8_a_mender_repairs_the_most_damaged_within_one_sector_every_two_seconds(
     game.step(2);
     assert_eq!(hull(&game, beside), 350.0, "decided in one step, done in the next");
     assert_eq!(game.get::<Battery>(mender).0, 90.5);
-    says(&game, pilot, &format!("Mended Human Destroyer {beside} by 50 hull."));
+    game.says(pilot, &format!("Mended Human Destroyer {beside} by 50 hull."));
     let quiet = game.get::<Quiet>(mender).0;
     assert_eq!(quiet, Moment::START, "no power: it restarts no hull clock");
     game.step(39);

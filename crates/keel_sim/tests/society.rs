@@ -13,18 +13,6 @@ fn pair(layer: u8) -> (Game, [PilotId; 2], [ShipId; 2]) {
     (game, [one, two], [mine, theirs])
 }
 
-#[track_caller]
-fn refused(game: &mut Game, pilot: PilotId, op: Op, text: &str) {
-    let refusal = game.op(pilot, op.clone()).expect_err(&format!("{op:?}"));
-    assert_eq!(refusal.to_string(), text, "{op:?}");
-}
-
-#[track_caller]
-fn says(game: &Game, pilot: PilotId, line: &str) {
-    let log = game.log(pilot);
-    assert!(log.contains(&(game.now(), line.to_owned())), "no `{line}` in {log:#?}");
-}
-
 fn charter_of(game: &mut Game, head: PilotId, name: &str, members: &[PilotId]) -> CharterId {
     let Ok(Done::Founded(id)) = game.op(head, Op::Found { name: name.to_owned() }) else { panic!("{name}") };
     for &member in members {
@@ -40,7 +28,7 @@ fn rule_10_layer_1_has_no_player_fire_whatever_was_agreed() {
     game.op(one, Op::AskDuel(two)).unwrap();
     game.op(two, Op::AcceptDuel(one)).unwrap();
     let attack = Op::Attack { ship: mine, target: theirs };
-    refused(&mut game, one, attack, "No pilot may fire on a pilot on this layer.");
+    game.refuses(one, attack, "No pilot may fire on a pilot on this layer.");
 }
 
 #[test]
@@ -48,17 +36,17 @@ fn rule_10_on_layer_2_a_duel_is_asked_accepted_fought_and_ended() {
     let (mut game, [one, two], [mine, theirs]) = pair(2);
     let attack = || Op::Focus { ship: mine, target: theirs };
     let no = "On this layer pilots fire on pilots only in a duel, or when their charters are hostile.";
-    refused(&mut game, one, attack(), no);
+    game.refuses(one, attack(), no);
     assert_eq!(game.op(one, Op::AskDuel(two)), Ok(Done::DuelAsked));
-    says(&game, two, "pilot 1 challenges you to a duel. The challenge stands 30 s.");
-    refused(&mut game, one, attack(), no);
-    refused(&mut game, one, Op::AskDuel(two), "You have challenged that pilot already.");
-    refused(&mut game, one, Op::AcceptDuel(two), "That pilot has not challenged you.");
+    game.says(two, "pilot 1 challenges you to a duel. The challenge stands 30 s.");
+    game.refuses(one, attack(), no);
+    game.refuses(one, Op::AskDuel(two), "You have challenged that pilot already.");
+    game.refuses(one, Op::AcceptDuel(two), "That pilot has not challenged you.");
     assert_eq!(game.op(two, Op::AcceptDuel(one)), Ok(Done::DuelOn));
     for (pilot, other) in [(one, "pilot 2"), (two, "pilot 1")] {
-        says(&game, pilot, &format!("Your duel with {other} is on, for 600 s."));
+        game.says(pilot, &format!("Your duel with {other} is on, for 600 s."));
     }
-    refused(&mut game, one, Op::AskDuel(two), "You are in a duel with that pilot already.");
+    game.refuses(one, Op::AskDuel(two), "You are in a duel with that pilot already.");
     assert!(game.op(one, attack()).is_ok());
     assert!(game.op(two, Op::Focus { ship: theirs, target: mine }).is_ok());
     let held = game.entity(theirs);
@@ -66,11 +54,11 @@ fn rule_10_on_layer_2_a_duel_is_asked_accepted_fought_and_ended() {
     // Its end drops the locks and the Clamps, in the same step.
     assert_eq!(game.op(two, Op::EndDuel(one)), Ok(Done::DuelOver));
     for (pilot, other) in [(one, "pilot 2"), (two, "pilot 1")] {
-        says(&game, pilot, &format!("Your duel with {other} is over."));
+        game.says(pilot, &format!("Your duel with {other} is over."));
     }
     assert_eq!([mine, theirs].map(|ship| game.target(ship)), [None, None]);
     assert!(game.find::<Clamping>(mine).is_none());
-    refused(&mut game, one, Op::EndDuel(two), "There is no duel with that pilot.");
+    game.refuses(one, Op::EndDuel(two), "There is no duel with that pilot.");
 }
 
 #[test]
@@ -78,8 +66,8 @@ fn rule_10_a_challenge_and_a_duel_end_by_themselves() {
     let (mut game, [one, two], [mine, theirs]) = pair(2);
     game.op(one, Op::AskDuel(two)).unwrap();
     game.step(599);
-    says(&game, one, "pilot 2 has not accepted your duel.");
-    refused(&mut game, two, Op::AcceptDuel(one), "That pilot has not challenged you.");
+    game.says(one, "pilot 2 has not accepted your duel.");
+    game.refuses(two, Op::AcceptDuel(one), "That pilot has not challenged you.");
     // One that is asked for by both is on.
     game.op(two, Op::AskDuel(one)).unwrap();
     assert_eq!(game.op(one, Op::AskDuel(two)), Ok(Done::DuelOn));
@@ -88,7 +76,7 @@ fn rule_10_a_challenge_and_a_duel_end_by_themselves() {
         game.change::<Condition>(ship, |condition| condition.0.hull = 1e9);
     }
     game.step(11_998);
-    says(&game, one, "Your duel with pilot 2 is over.");
+    game.says(one, "Your duel with pilot 2 is over.");
     assert_eq!(game.target(mine), Some(theirs));
     game.step(1);
     assert_eq!(game.target(mine), None, "600 s are 12,000 steps");
@@ -99,14 +87,14 @@ fn rule_10_a_challenge_is_declined_or_taken_back() {
     let (mut game, [one, two], _) = pair(2);
     game.op(one, Op::AskDuel(two)).unwrap();
     assert_eq!(game.op(two, Op::EndDuel(one)), Ok(Done::DuelOver));
-    says(&game, one, "pilot 2 has not accepted your duel.");
+    game.says(one, "pilot 2 has not accepted your duel.");
     game.op(one, Op::AskDuel(two)).unwrap();
     assert_eq!(game.op(one, Op::EndDuel(two)), Ok(Done::DuelOver));
-    refused(&mut game, two, Op::AcceptDuel(one), "That pilot has not challenged you.");
-    refused(&mut game, one, Op::AskDuel(one), "That is you.");
-    refused(&mut game, one, Op::AskDuel(PilotId(99)), "There is no such pilot.");
+    game.refuses(two, Op::AcceptDuel(one), "That pilot has not challenged you.");
+    game.refuses(one, Op::AskDuel(one), "That is you.");
+    game.refuses(one, Op::AskDuel(PilotId(99)), "There is no such pilot.");
     game.leave(two);
-    refused(&mut game, one, Op::AskDuel(two), "That pilot is not here.");
+    game.refuses(one, Op::AskDuel(two), "That pilot is not here.");
 }
 
 #[test]
@@ -119,18 +107,18 @@ fn rule_10_hostile_charters_fire_on_layer_2_and_mates_nowhere_but_in_a_duel() {
     let theirs = charter_of(&mut game, c, "Theirs", &[d]);
     let focus = |ship, target| Op::Focus { ship, target };
     let no = "On this layer pilots fire on pilots only in a duel, or when their charters are hostile.";
-    refused(&mut game, a, focus(a_ship, c_ship), no);
+    game.refuses(a, focus(a_ship, c_ship), no);
     assert_eq!(game.op(a, Op::Hostile { charter: theirs, hostile: true }), Ok(Done::Set));
     for pilot in [a, b] {
-        says(&game, pilot, "Hostile now: charter 2, Theirs, and yours.");
+        game.says(pilot, "Hostile now: charter 2, Theirs, and yours.");
     }
     for pilot in [c, d] {
-        says(&game, pilot, "Hostile now: charter 1, Ours, and yours.");
+        game.says(pilot, "Hostile now: charter 1, Ours, and yours.");
     }
     // Whoever declared it, both may fire.
     assert!(game.op(a, focus(a_ship, c_ship)).is_ok());
     assert!(game.op(c, focus(c_ship, b_ship)).is_ok());
-    refused(&mut game, a, focus(a_ship, b_ship), "That is a charter mate's ship.");
+    game.refuses(a, focus(a_ship, b_ship), "That is a charter mate's ship.");
     game.op(a, Op::AskDuel(b)).unwrap();
     game.op(b, Op::AcceptDuel(a)).unwrap();
     assert!(game.op(a, focus(a_ship, b_ship)).is_ok());
@@ -157,32 +145,32 @@ fn rule_10_charters_are_founded_joined_led_and_left() {
     let [a, b, c] = pilots;
     for name in ["", "two words", "naïve", "a-name-of-twenty-one-c"] {
         let text = "A charter's name has 1 to 20 characters: letters, digits, - and _.";
-        refused(&mut game, a, Op::Found { name: name.to_owned() }, text);
+        game.refuses(a, Op::Found { name: name.to_owned() }, text);
     }
     let keel = charter_of(&mut game, a, "Keel", &[]);
-    refused(&mut game, a, Op::Found { name: "Other".into() }, "You are in a charter already.");
-    refused(&mut game, b, Op::Found { name: "KEEL".into() }, "Another charter has that name.");
-    refused(&mut game, b, Op::Join(keel), "That charter has not invited you.");
-    refused(&mut game, b, Op::Join(CharterId(9)), "There is no such charter.");
-    refused(&mut game, b, Op::Invite(c), "You are in no charter.");
-    refused(&mut game, b, Op::Leave, "You are in no charter.");
+    game.refuses(a, Op::Found { name: "Other".into() }, "You are in a charter already.");
+    game.refuses(b, Op::Found { name: "KEEL".into() }, "Another charter has that name.");
+    game.refuses(b, Op::Join(keel), "That charter has not invited you.");
+    game.refuses(b, Op::Join(CharterId(9)), "There is no such charter.");
+    game.refuses(b, Op::Invite(c), "You are in no charter.");
+    game.refuses(b, Op::Leave, "You are in no charter.");
     game.op(a, Op::Invite(b)).unwrap();
-    says(&game, b, "Invited into charter 1, Keel, which stands 600 s.");
+    game.says(b, "Invited into charter 1, Keel, which stands 600 s.");
     assert_eq!(game.op(b, Op::Join(keel)), Ok(Done::Joined(keel)));
-    says(&game, a, "pilot 2 has joined your charter.");
-    refused(&mut game, b, Op::Invite(c), "Only your charter's head does that.");
-    refused(&mut game, b, Op::Hostile { charter: keel, hostile: true }, "Only your charter's head does that.");
-    refused(&mut game, a, Op::Hostile { charter: keel, hostile: true }, "That is your own charter.");
-    refused(&mut game, a, Op::Hostile { charter: CharterId(9), hostile: true }, "There is no such charter.");
-    refused(&mut game, a, Op::Invite(b), "That pilot is in a charter.");
+    game.says(a, "pilot 2 has joined your charter.");
+    game.refuses(b, Op::Invite(c), "Only your charter's head does that.");
+    game.refuses(b, Op::Hostile { charter: keel, hostile: true }, "Only your charter's head does that.");
+    game.refuses(a, Op::Hostile { charter: keel, hostile: true }, "That is your own charter.");
+    game.refuses(a, Op::Hostile { charter: CharterId(9), hostile: true }, "There is no such charter.");
+    game.refuses(a, Op::Invite(b), "That pilot is in a charter.");
     // The head goes: who has been in it longest leads it.
     assert_eq!(game.op(a, Op::Leave), Ok(Done::Left));
-    says(&game, b, "pilot 1 has left your charter.");
-    says(&game, b, "You are the head of your charter.");
+    game.says(b, "pilot 1 has left your charter.");
+    game.says(b, "You are the head of your charter.");
     game.op(b, Op::Invite(c)).unwrap();
     // An invitation stands 600 s.
     game.step(11_999);
-    refused(&mut game, c, Op::Join(keel), "That charter has not invited you.");
+    game.refuses(c, Op::Join(keel), "That charter has not invited you.");
     game.op(b, Op::Leave).unwrap();
     assert_eq!(game.app.world().resource::<Bonds>().charters().len(), 0);
     assert!(game.op(c, Op::Found { name: "keel".into() }).is_ok(), "the name is free again");

@@ -227,6 +227,28 @@ impl Game {
         self.answers().iter().find(|answer| answer.seq == seq).expect("an answer in the same step").result
     }
 
+    /// Runs a step with an order in it that is to be refused with those words.
+    ///
+    /// # Panics
+    /// When it is accepted, or refused in other words.
+    #[track_caller]
+    pub fn refuses(&mut self, pilot: PilotId, op: Op, text: &str) {
+        match self.op(pilot, op.clone()) {
+            Ok(done) => panic!("{op:?} was accepted: {done:?}"),
+            Err(refusal) => assert_eq!(refusal.to_string(), text, "{op:?}"),
+        }
+    }
+
+    /// A pilot's log has that line from the last step.
+    ///
+    /// # Panics
+    /// When it has not.
+    #[track_caller]
+    pub fn says(&self, pilot: PilotId, line: &str) {
+        let log = self.log(pilot);
+        assert!(log.contains(&(self.now(), line.to_owned())), "no `{line}` in {log:#?}");
+    }
+
     /// Every answer.
     #[must_use]
     pub fn answers(&self) -> &[Answered] {

@@ -1,0 +1,141 @@
+//! Places, fleets and pilots.
+
+use serde::Deserialize;
+
+use super::{Faction, Grade, System};
+use crate::units::{Delay, Seconds, Share};
+
+/// Hops, travel and arrivals.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moving {
+    /// The wait before each hop in which it can be cancelled.
+    pub window_s: Delay,
+    /// Travel between layers.
+    pub travel_s: Seconds,
+    /// A wormhole jump.
+    pub jump_s: Seconds,
+    /// Grace after a wormhole arrival.
+    pub grace_s: Delay,
+    /// Cooldown after a cancelled jump.
+    pub jump_cooldown_s: Delay,
+}
+
+/// What every Haven has.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yard {
+    /// Whose Common gear and hulls it hands out.
+    pub factions: Vec<Faction>,
+    /// Modules that a pilot may keep besides those fitted.
+    pub hold: u16,
+}
+
+/// Duels by consent.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Duel {
+    /// How long a challenge stands.
+    pub ask_s: Seconds,
+    /// How long a duel lasts.
+    pub lasts_s: Seconds,
+}
+
+/// Charters of pilots.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Charter {
+    /// Pilots at most.
+    pub members: u16,
+    /// How long an invitation stands.
+    pub invite_s: Seconds,
+    /// Berths at most.
+    pub berths: u8,
+}
+
+/// A layer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layer {
+    /// Whether pilots may fire on pilots.
+    pub fire: FireRule,
+    /// Whether a pilot's ship at zero hull is destroyed.
+    pub hull_loss: bool,
+    /// Whether a Haven stands at its centre.
+    pub haven: bool,
+    /// Whether charters may have berths there.
+    pub berths: bool,
+    /// The flag after a rescue jump.
+    pub rescue_s: Delay,
+    /// NPCs that a sector holds at most.
+    pub sector_cap: u8,
+    /// NPCs in a squad, on paper: the sector's cap wins.
+    pub squad: u8,
+    /// What its squads fly.
+    pub npcs: NpcFits,
+}
+
+/// Whether pilots may fire on pilots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum FireRule {
+    /// Never.
+    Never,
+    /// In a duel by consent, or between hostile charters.
+    Consent,
+    /// Always.
+    Open,
+}
+
+/// What a layer's squads fly. Each squad is of one faction; each of its ships is of a class drawn from the list.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NpcFits {
+    /// The grade of every piece.
+    pub grade: Grade,
+    /// The durability of every module.
+    pub durability: Share,
+    /// Whether armor is fitted.
+    pub armor: bool,
+    /// Whether shields are fitted.
+    pub shield: bool,
+    /// Systems that are fitted.
+    pub systems: Vec<System>,
+    /// Classes to draw from.
+    pub classes: Vec<String>,
+    /// Factions to draw from.
+    pub factions: Vec<Faction>,
+}
+
+/// How many NPC squads a map holds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Squads {
+    /// Sectors for each squad.
+    pub per_sectors: u16,
+    /// The most on one map.
+    pub most: u16,
+    /// Squads that fill a new map each step.
+    pub fill_per_step: u16,
+    /// Time until a lost squad is back.
+    pub respawn_s: Seconds,
+}
+
+/// What a new pilot flies.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Starter {
+    /// The class of the ship.
+    pub class: String,
+    /// The faction of its gear.
+    pub faction: Faction,
+    /// How long a pilot whose ship was destroyed waits for a new one.
+    pub respawn_s: Delay,
+}
+
+/// The open map.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenMap {
+    /// Hops from the centre to the rim.
+    pub radius: u8,
+}
