@@ -207,19 +207,13 @@ fn of_mate(pilot: &mut Pilot, view: &View, key: char) {
 }
 
 /// Keys that are for the pilot of the chosen contact.
-fn of_owner(pilot: &mut Pilot, view: &mut View, key: char) {
+fn of_owner(pilot: &mut Pilot, view: &View, key: char) {
     let owner = view.selected.and_then(|id| pilot.replica().contact(id)).map_or(0, |contact| contact.pilot);
     if owner == 0 {
         return pilot.refuse("choose the ship of a pilot with Tab first");
     }
     pilot.say(match key {
-        'k' => {
-            let marked = !view.kos.remove(&owner);
-            if marked {
-                view.kos.insert(owner);
-            }
-            Command::Kos { pilot: owner, marked }
-        }
+        'k' => Command::Kos { pilot: owner, marked: !pilot.replica().bonds().kos.contains(&owner) },
         // A challenge to whoever has challenged is accepted by it.
         'D' => Command::AskDuel(owner),
         _ => Command::EndDuel(owner),

@@ -90,7 +90,7 @@ impl Pilot {
                     self.logs += 1;
                 }
                 // What an accepted op does is seen, or told by a line.
-                Event::Answer(_) | Event::Welcome(_) | Event::Card(_) | Event::Charter(_) => {}
+                Event::Answer(_) | Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
             }
         }
         if let Some((layer, here)) = self.active().map(|ship| (ship.layer, place_of(ship))) {

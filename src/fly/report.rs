@@ -34,7 +34,7 @@ pub(crate) fn modules(pilot: &mut Pilot) {
 
 /// The charter, into the log.
 pub(crate) fn charter(pilot: &mut Pilot) {
-    let line = pilot.replica().charter().map_or("You are in no charter.".to_owned(), |charter| {
+    let line = pilot.replica().bonds().charter.as_ref().map_or("You are in no charter.".to_owned(), |charter| {
         let (count, hostile) = (charter.members.len(), &charter.hostile);
         format!("Charter {} {}: {count} pilots, head {}, hostile {hostile:?}.", charter.id, charter.name, charter.head)
     });

@@ -43,8 +43,6 @@ pub(crate) struct View {
     pub(crate) selected: Option<u32>,
     /// The ship of the fleet that stances and the like are for.
     pub(crate) mate: Option<u32>,
-    /// Pilots marked KOS by key.
-    pub(crate) kos: std::collections::BTreeSet<u32>,
     /// The sector that is being picked.
     pub(crate) cursor: Option<Hex>,
     /// What stands where the log is.

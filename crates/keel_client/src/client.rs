@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keel_protocol::{
-    Ack, Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Charter, Command, Hello, Line, NETCODE_ID, Pilot, Shot,
-    Snapshot, ToClient, ToServer, Welcome, Who, connection_config, decode, encode,
+    Ack, Answer, Bonds, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Pilot, Shot, Snapshot,
+    ToClient, ToServer, Welcome, Who, connection_config, decode, encode,
 };
 use renet::RenetClient;
 use renet_netcode::{ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason};
@@ -40,8 +40,8 @@ pub enum Event {
     Line(Line),
     /// The card of a ship of the pilot's: a new one, or another than it was.
     Card(Card),
-    /// The pilot's charter is another than it was.
-    Charter(Option<Charter>),
+    /// What is between the pilot and others is not what it was.
+    Bonds(Bonds),
     /// Who was asked for; `None` when there is no such pilot.
     Pilot(Option<Pilot>),
     /// The pilot's last shots, which were asked for; oldest first.
@@ -167,9 +167,9 @@ impl Client {
                     self.replica.hold = hold;
                     None
                 }
-                ToClient::Charter(charter) => {
-                    self.replica.charter.clone_from(&charter);
-                    Some(Event::Charter(charter))
+                ToClient::Bonds(bonds) => {
+                    self.replica.bonds.clone_from(&bonds);
+                    Some(Event::Bonds(bonds))
                 }
                 ToClient::Pilot(pilot) => {
                     if let Some(pilot) = &pilot {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use keel_protocol::{
-    Card, Charter, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome,
-};
+use keel_protocol::{Bonds, Card, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome};
 
 /// What a pilot sees: the newest of all that has arrived.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +12,7 @@ pub struct Replica {
     pub(crate) cards: BTreeMap<u32, Card>,
     pub(crate) maps: BTreeMap<u8, Map>,
     pub(crate) hold: Vec<(u32, Module)>,
-    pub(crate) charter: Option<Charter>,
+    pub(crate) bonds: Bonds,
     pub(crate) pilots: BTreeMap<u32, Pilot>,
     own: BTreeMap<u32, OwnShip>,
     contacts: BTreeMap<u32, Contact>,
@@ -72,10 +70,10 @@ impl Replica {
         &self.hold
     }
 
-    /// The pilot's charter.
+    /// What is between the pilot and others.
     #[must_use]
-    pub const fn charter(&self) -> Option<&Charter> {
-        self.charter.as_ref()
+    pub const fn bonds(&self) -> &Bonds {
+        &self.bonds
     }
 
     /// A pilot who was asked for.

@@ -63,8 +63,8 @@ pub enum ToClient {
     Map(Map),
     /// The modules that the pilot keeps, in the order of their ids: sent whenever they change.
     Hold(Vec<(u32, Module)>),
-    /// The pilot's charter: sent whenever it changes; `None` when there is none any more.
-    Charter(Option<Charter>),
+    /// What is between the pilot and others: sent whenever it changes.
+    Bonds(Bonds),
     /// The answer to [`ToServer::Who`]; `None` when there is no such pilot.
     Pilot(Option<Pilot>),
     /// The answer to [`ToServer::Log`]: the pilot's last shots, oldest first.
@@ -105,6 +105,17 @@ pub struct Map {
     pub havens: Vec<(i16, i16)>,
     /// Sectors with a berth of the pilot's charter.
     pub berths: Vec<(i16, i16)>,
+}
+
+/// What is between a pilot and others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Bonds {
+    /// The pilot's charter.
+    pub charter: Option<Charter>,
+    /// Pilots with whom a duel is on.
+    pub duels: Vec<u32>,
+    /// Pilots whom the pilot has marked KOS.
+    pub kos: Vec<u32>,
 }
 
 /// A charter.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keel_protocol::{Charter, Map, Module, ToClient};
+use keel_protocol::{Bonds, Map, Module, ToClient};
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
 
@@ -16,12 +16,12 @@ pub(crate) struct Known {
     cards: BTreeMap<ShipId, Arc<Sheet>>,
     maps: BTreeMap<u8, Map>,
     hold: Vec<(u32, Module)>,
-    charter: Option<Charter>,
+    bonds: Bonds,
 }
 
 impl Known {
-    /// Says what is new to the pilot's client. A hold changes by the pilot's own ops alone, so it is looked at when one was
-    /// `answered`; charter and ports are looked at when any of the world's `bonds` changed.
+    /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
+    /// one was `answered`; charter, duels and ports are looked at when any of the world's `bonds` changed.
     pub(crate) fn catch_up(
         &mut self,
         world: &World,
@@ -41,11 +41,11 @@ impl Known {
                 self.maps.insert(layer, map);
             }
         }
-        if bonds {
-            let charter = world.charter(pilot);
-            if charter != self.charter {
-                self.charter.clone_from(&charter);
-                say(ToClient::Charter(charter));
+        if bonds || answered {
+            let bonds = world.bonds(pilot);
+            if bonds != self.bonds {
+                self.bonds.clone_from(&bonds);
+                say(ToClient::Bonds(bonds));
             }
         }
         if answered || first {

@@ -47,7 +47,7 @@ struct Playing {
     /// The newest step of which the client is known to have a snapshot.
     acked: u64,
     /// What the client has been told and need not be told again.
-    known: Known,
+    known: Box<Known>,
     ops: Bucket,
     excess: u32,
 }
@@ -209,7 +209,7 @@ impl Sessions {
         info!(name = hello.name, %pilot, "joined");
         world.join(pilot, &hello.name);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
-        let playing = Playing { pilot, acked: 0, known: Known::default(), ops: Bucket::full(now), excess: 0 };
+        let playing = Playing { pilot, acked: 0, known: Box::default(), ops: Bucket::full(now), excess: 0 };
         if let Some(session) = self.sessions.get_mut(&client) {
             session.stage = Stage::Playing(playing);
         }

@@ -179,8 +179,18 @@ impl World {
         })
     }
 
-    /// A pilot's charter.
-    pub(crate) fn charter(&self, pilot: PilotId) -> Option<Charter> {
+    /// What is between a pilot and others.
+    pub(crate) fn bonds(&self, pilot: PilotId) -> keel_protocol::Bonds {
+        let world = self.app.world();
+        let kos = self.pilot(pilot).and_then(|pilot| world.get::<keel_sim::Pilot>(pilot)).map(|pilot| &pilot.kos);
+        keel_protocol::Bonds {
+            charter: self.charter(pilot),
+            duels: world.resource::<Bonds>().rivals(pilot).map(|rival| rival.0).collect(),
+            kos: kos.into_iter().flatten().map(|marked| marked.0).collect(),
+        }
+    }
+
+    fn charter(&self, pilot: PilotId) -> Option<Charter> {
         let bonds = self.app.world().resource::<Bonds>();
         let id = bonds.charter_of(pilot)?;
         let charter = bonds.charter(id)?;

@@ -97,6 +97,15 @@ impl Bonds {
         }
     }
 
+    /// Pilots with whom a pilot is in a duel.
+    pub fn rivals(&self, pilot: PilotId) -> impl Iterator<Item = PilotId> {
+        self.duels.keys().filter_map(move |&(one, two)| match pilot {
+            _ if pilot == one => Some(two),
+            _ if pilot == two => Some(one),
+            _ => None,
+        })
+    }
+
     /// The charter that a pilot is in.
     #[must_use]
     pub fn charter_of(&self, pilot: PilotId) -> Option<CharterId> {

@@ -38,7 +38,10 @@ fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool,
     let name = format!("{mark} {:<20}", pilot.replica().name(contact));
     let mut state = format!(" {hops} hop");
     if let Some(owner) = pilot.owner(contact) {
-        state.push_str(&format!(" {owner}"));
+        let bonds = pilot.replica().bonds();
+        let duel = if bonds.duels.contains(&contact.pilot) { " duel" } else { "" };
+        let kos = if bonds.kos.contains(&contact.pilot) { " KOS" } else { "" };
+        state.push_str(&format!(" {owner}{duel}{kos}"));
     }
     state.push_str(&states(contact.flags));
     let style = Style::new().fg(colour);
