@@ -21,6 +21,9 @@ const PARTING: Duration = Duration::from_secs(2);
 const OPS_PER_SECOND: f32 = 20.0;
 const OPS_AT_ONCE: f32 = 40.0;
 
+/// What a combat log costs, in ops: it is two hundred shots long.
+const LOG_COST: f32 = 10.0;
+
 /// Ops over that after which a pilot is put out.
 const MOST_EXCESS: u32 = 400;
 
@@ -70,10 +73,10 @@ impl Bucket {
         self.level >= OPS_AT_ONCE
     }
 
-    fn take(&mut self) -> bool {
-        let enough = self.level >= 1.0;
+    fn take(&mut self, cost: f32) -> bool {
+        let enough = self.level >= cost;
         if enough {
-            self.level -= 1.0;
+            self.level -= cost;
         }
         enough
     }
@@ -147,7 +150,8 @@ impl Sessions {
                 if playing.ops.is_full(now) {
                     playing.excess = 0;
                 }
-                if playing.ops.take() {
+                let cost = if message == ToServer::Log { LOG_COST } else { 1.0 };
+                if playing.ops.take(cost) {
                     let pilot = playing.pilot;
                     return self.serve(transport, world, client, pilot, message);
                 }

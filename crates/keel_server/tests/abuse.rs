@@ -226,6 +226,78 @@ fn one_who_floods_orders_is_slowed_then_put_out_and_nobody_else_notices() {
     server.end();
 }
 
+/// Every kind of order, with that number wherever there is one.
+fn orders(n: u32) -> Vec<Command> {
+    use keel_client::{Part, Power, Slot, Stance};
+    let (ship, pilot, charter, byte) = (n, n, n, n as u8);
+    let mut orders = vec![
+        Command::Move { ship, col: n as i32, row: i32::MIN },
+        Command::Cancel { ship },
+        Command::Attack { ship, target: n },
+        Command::Focus { ship, target: n },
+        Command::Hold { ship },
+        Command::Travel { ship, up: false },
+        Command::Rescue { ship },
+        Command::Dock { ship },
+        Command::Undock { ship },
+        Command::Activate { ship },
+        Command::Stance { ship, stance: Stance::Support },
+        Command::Protect { ship, protectee: n },
+        Command::Triggers { ship, brace_percent: byte, jam: true },
+        Command::Follow { ship, follows: false },
+        Command::Gather,
+        Command::Kos { pilot, marked: true },
+        Command::AskDuel(pilot),
+        Command::AcceptDuel(pilot),
+        Command::EndDuel(pilot),
+        Command::Found { name: "\u{202e}".repeat(byte.into()) },
+        Command::Invite(pilot),
+        Command::Join(charter),
+        Command::Leave,
+        Command::Hostile { charter, hostile: true },
+        Command::Berth { ship },
+        Command::Repair { ship, slot: Slot::System(byte) },
+        Command::Commission { class: byte, line: byte },
+        Command::Scrap { ship },
+        Command::Drop { module: n },
+    ];
+    for part in [Part::Hold(n), Part::Yard { kind: byte, faction: byte }, Part::Empty] {
+        for slot in [Slot::Well(byte), Slot::Armor, Slot::Shield, Slot::System(byte), Slot::Shard] {
+            orders.push(Command::Fit { ship, slot, part });
+        }
+    }
+    for power in [Power::Brace, Power::Jam, Power::Clamp, Power::Unclamp, Power::Cloak] {
+        orders.push(Command::Power(power));
+    }
+    orders
+}
+
+#[test]
+fn every_order_at_its_extremes_is_answered_and_the_server_stands() {
+    let server = Running::start();
+    let mut ann = pilot(server.address, "ann");
+    let own = ann.replica().active().unwrap().id;
+    let (start, mut answered) = (Instant::now(), std::collections::BTreeSet::new());
+    for n in [0, 1, own, u32::MAX, u32::MAX - 1, 1 << 31, 255, 256] {
+        for order in orders(n) {
+            let seq = ann.send(order.clone());
+            // Slowly enough to be heard.
+            while !answered.contains(&seq) {
+                let events = ann.poll().unwrap();
+                answered.extend(events.iter().filter_map(|event| match event {
+                    Event::Answer(answer) if !answer.text.starts_with("Too many") => Some(answer.seq),
+                    Event::Answer(answer) => panic!("{}", answer.text),
+                    _ => None,
+                }));
+                assert!(start.elapsed() < Duration::from_secs(90), "no answer to {order:?}");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+    assert!(ann.replica().active().is_some_and(|ship| ship.hull.is_finite()));
+    server.end();
+}
+
 #[test]
 fn a_client_that_vanishes_and_comes_back_finds_its_ship_as_it_was() {
     let server = Running::start();
