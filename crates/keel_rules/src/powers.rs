@@ -221,6 +221,9 @@ pub enum Unusable {
     /// The target is held already.
     #[error("Your Clamp holds that ship already.")]
     Clamped,
+    /// The grapple is too worn.
+    #[error("Its grapple is too worn to hold a ship.")]
+    Weak,
     /// The target broke free a moment ago.
     #[error("That ship just broke free. It cannot be clamped yet.")]
     Immune,

@@ -21,19 +21,19 @@ pub(crate) struct Known {
 
 impl Known {
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
-    /// one was `answered`; charter, duels and ports are looked at when any of the world's `bonds` changed.
+    /// one was `answered`, charter and duels when any of the world's `bonds` changed, maps when anyone's `ports` did.
     pub(crate) fn catch_up(
         &mut self,
         world: &World,
         pilot: PilotId,
         answered: bool,
         bonds: bool,
+        ports: bool,
         say: &mut dyn FnMut(ToClient),
     ) {
         let first = !std::mem::replace(&mut self.begun, true);
-        let bonds = bonds || first;
         for layer in world.layers(pilot) {
-            if !bonds && self.maps.contains_key(&layer) {
+            if !ports && self.maps.contains_key(&layer) {
                 continue;
             }
             if let Some(map) = world.map(layer, pilot).filter(|map| self.maps.get(&layer) != Some(map)) {
@@ -41,7 +41,7 @@ impl Known {
                 self.maps.insert(layer, map);
             }
         }
-        if bonds || answered {
+        if bonds || answered || first {
             let bonds = world.bonds(pilot);
             if bonds != self.bonds {
                 self.bonds.clone_from(&bonds);

@@ -102,7 +102,8 @@ impl Sessions {
     pub(crate) fn listen(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
         let connected = transport.clients();
         self.sessions.retain(|client, session| {
-            let stays = connected.contains(client);
+            // One who left and came back within a poll is a new one.
+            let stays = connected.contains(client) && !transport.is_new(*client);
             if let (false, Stage::Playing(playing)) = (stays, &session.stage) {
                 info!(pilot = %playing.pilot, "left");
                 world.leave(playing.pilot);
@@ -117,14 +118,14 @@ impl Sessions {
                 let Some(bytes) = transport.next_ordered(client) else { break };
                 match decode::<ToServer>(&bytes) {
                     Ok(message) => self.hear(transport, now, world, client, message),
-                    Err(error) => self.malformed(transport, now, client, &error),
+                    Err(error) => self.malformed(transport, now, world, client, &error),
                 }
             }
             for _ in 0..MOST_MESSAGES {
                 let Some(bytes) = transport.next_lossy(client) else { break };
                 match decode::<Ack>(&bytes) {
                     Ok(ack) => self.acknowledge(client, ack, world.now()),
-                    Err(error) => self.malformed(transport, now, client, &error),
+                    Err(error) => self.malformed(transport, now, world, client, &error),
                 }
             }
         }
@@ -142,9 +143,9 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         match (&mut session.stage, message) {
             (Stage::Greeting { .. }, ToServer::Hello(hello)) => self.greet(transport, now, world, client, &hello),
-            (Stage::Greeting { .. }, _) => self.refuse(transport, now, client, "Say hello first.".to_owned()),
+            (Stage::Greeting { .. }, _) => self.refuse(transport, now, world, client, "Say hello first.".to_owned()),
             (Stage::Playing(_), ToServer::Hello(_)) => {
-                self.refuse(transport, now, client, "You have said hello already.".to_owned());
+                self.refuse(transport, now, world, client, "You have said hello already.".to_owned());
             }
             (Stage::Playing(playing), message) => {
                 if playing.ops.is_full(now) {
@@ -157,7 +158,7 @@ impl Sessions {
                 }
                 playing.excess += 1;
                 if playing.excess > MOST_EXCESS {
-                    self.refuse(transport, now, client, "You send too many orders.".to_owned());
+                    self.refuse(transport, now, world, client, "You send too many orders.".to_owned());
                 } else if let ToServer::Op { seq, .. } = message {
                     let text = "Too many orders at once. This one was dropped.".to_owned();
                     transport.say(client, &ToClient::Answer(Answer { seq, accepted: false, text }));
@@ -195,20 +196,20 @@ impl Sessions {
                 "This server speaks protocol version {PROTOCOL_VERSION}; your client speaks {}. Update the older one.",
                 hello.version
             );
-            return self.refuse(transport, now, client, reason);
+            return self.refuse(transport, now, world, client, reason);
         }
         if let Err(error) = check_name(&hello.name) {
-            return self.refuse(transport, now, client, error.to_string());
+            return self.refuse(transport, now, world, client, error.to_string());
         }
         let Some(pilot) = self.roster.pilot(&hello.name) else {
             let reason = format!("This server knows {MOST_PILOTS} pilots and has room for no more.");
-            return self.refuse(transport, now, client, reason);
+            return self.refuse(transport, now, world, client, reason);
         };
         // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
         let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(other) if other.pilot == pilot);
         let earlier = self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client);
         if let Some(earlier) = earlier {
-            self.refuse(transport, now, earlier, "You have connected from elsewhere.".to_owned());
+            self.refuse(transport, now, world, earlier, "You have connected from elsewhere.".to_owned());
         }
         info!(name = hello.name, %pilot, "joined");
         world.join(pilot, &hello.name);
@@ -230,6 +231,7 @@ impl Sessions {
         &mut self,
         transport: &mut Transport,
         now: Duration,
+        world: &mut World,
         client: ClientId,
         error: &keel_protocol::DecodeError,
     ) {
@@ -237,16 +239,25 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&client) else { return };
         session.malformed += 1;
         if session.malformed > MOST_MALFORMED {
-            self.refuse(transport, now, client, "Your client sends what this server cannot read.".to_owned());
+            self.refuse(transport, now, world, client, "Your client sends what this server cannot read.".to_owned());
         }
     }
 
-    /// Tells a client why it is over. The connection closes when there was time to read it.
-    fn refuse(&mut self, transport: &mut Transport, now: Duration, client: ClientId, reason: String) {
+    /// Tells a client why it is over, and takes its pilot out of the world. The connection closes when there was time to read it.
+    fn refuse(
+        &mut self,
+        transport: &mut Transport,
+        now: Duration,
+        world: &mut World,
+        client: ClientId,
+        reason: String,
+    ) {
         info!(client, reason, "refused");
-        if let Some(session) = self.sessions.get_mut(&client)
-            && !matches!(session.stage, Stage::Parting { .. })
-        {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        if let Stage::Playing(playing) = &session.stage {
+            world.leave(playing.pilot);
+        }
+        if !matches!(session.stage, Stage::Parting { .. }) {
             transport.say(client, &ToClient::Refused { reason });
             session.stage = Stage::Parting { until: now + PARTING };
         }
@@ -284,13 +295,13 @@ impl Sessions {
                 transport.say(client, &ToClient::Line(world.line(noted)));
             }
         }
-        let bonds = told.bonds;
+        let (bonds, ports) = (told.bonds, told.ports);
         world.put_back(told);
         world.begin_views();
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };
             let pilot = playing.pilot;
-            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, &mut |message| {
+            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, ports, &mut |message| {
                 transport.say(client, &message);
             });
             world.view(pilot, playing.acked, &mut |bytes| transport.show(client, bytes));

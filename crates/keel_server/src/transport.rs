@@ -49,6 +49,8 @@ struct Flow {
     excess: u32,
     /// Ordered messages that were taken.
     delivered: u64,
+    /// Whether it connected in this poll.
+    is_new: bool,
 }
 
 impl Transport {
@@ -87,7 +89,7 @@ impl Transport {
         self.netcode.update(passed);
         self.renet.update(passed);
         for flow in self.flow.values_mut() {
-            flow.in_poll = 0;
+            (flow.in_poll, flow.is_new) = (0, false);
             if flow.excess != u32::MAX {
                 flow.excess = flow.excess.saturating_sub(FORGIVEN);
             }
@@ -152,6 +154,11 @@ impl Transport {
         }
     }
 
+    /// Whether a client connected in this poll.
+    pub(crate) fn is_new(&self, client: ClientId) -> bool {
+        self.flow.get(&client).is_some_and(|flow| flow.is_new)
+    }
+
     pub(crate) fn disconnect(&mut self, client: ClientId) {
         let result = self.netcode.disconnect(client);
         handle(result, &self.socket, &mut self.renet, &mut self.flow);
@@ -213,6 +220,7 @@ fn handle(
         ServerResult::ClientConnected { client_id, addr, payload, .. } => {
             debug!(client_id, %addr, "connected");
             renet.add_connection(client_id);
+            flows.insert(client_id, Flow { is_new: true, ..Flow::default() });
             send_to(socket, payload, addr);
         }
         ServerResult::ClientDisconnected { client_id, addr, payload } => {

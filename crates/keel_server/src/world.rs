@@ -28,8 +28,10 @@ pub(crate) struct World {
 pub(crate) struct Told {
     pub(crate) answers: Vec<Answered>,
     pub(crate) notes: Vec<Noted>,
-    /// Whether anything may have changed among duels, charters and berths.
+    /// Whether anything may have changed among duels and charters.
     pub(crate) bonds: bool,
+    /// Whether anyone's ports may have changed.
+    pub(crate) ports: bool,
 }
 
 impl World {
@@ -110,7 +112,7 @@ impl World {
     pub(crate) fn put_back(&mut self, mut told: Told) {
         told.answers.clear();
         told.notes.clear();
-        told.bonds = false;
+        (told.bonds, told.ports) = (false, false);
         *self.app.world_mut().resource_mut::<Told>() = told;
     }
 
@@ -239,8 +241,11 @@ fn hear(
     mut answers: MessageReader<Answered>,
     mut notes: MessageReader<Noted>,
     bonds: Res<Bonds>,
+    mut ports: Local<u32>,
 ) {
     told.answers.extend(answers.read());
     told.notes.extend(notes.read());
     told.bonds |= bonds.is_changed();
+    told.ports |= *ports != bonds.ports();
+    *ports = bonds.ports();
 }

@@ -223,6 +223,22 @@ fn one_who_floods_orders_is_slowed_then_put_out_and_nobody_else_notices() {
     assert!(matches!(&out, Some(ClientError::Refused(reason)) if reason == "You send too many orders."), "{out:?}");
     let expected = (start.elapsed().as_secs_f64() * 20.0) as u64;
     assert!(ann.replica().step() - before + 4 >= expected * 9 / 10);
+    // Who is put out is out of the world as well.
+    let seq = ann.send(Command::AskDuel(spammer.replica().welcome().unwrap().pilot));
+    let start = Instant::now();
+    let answer = loop {
+        let events = ann.poll().unwrap();
+        let answer = events.into_iter().find_map(|event| match event {
+            Event::Answer(answer) if answer.seq == seq => Some(answer.text),
+            _ => None,
+        });
+        if let Some(answer) = answer {
+            break answer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(answer, "That pilot is not here.");
     server.end();
 }
 
@@ -295,6 +311,29 @@ fn every_order_at_its_extremes_is_answered_and_the_server_stands() {
         }
     }
     assert!(ann.replica().active().is_some_and(|ship| ship.hull.is_finite()));
+    server.end();
+}
+
+#[test]
+fn a_client_that_comes_back_under_its_number_at_once_is_a_new_one() {
+    let server = Running::start();
+    for round in 0..3 {
+        let mut rogue = Rogue::connect(server.address, 55);
+        rogue
+            .renet
+            .send_message(CHANNEL_ORDERED, keel_protocol::encode(&keel_protocol::ToServer::Hello(Hello::new("rob"))));
+        let start = Instant::now();
+        let mut words = None;
+        while words.is_none() {
+            assert!(rogue.turn(), "round {round}: put out");
+            words = rogue.renet.receive_message(CHANNEL_ORDERED);
+            assert!(start.elapsed() < Duration::from_secs(5));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let welcomed = matches!(decode::<ToClient>(&words.unwrap()), Ok(ToClient::Welcome(_)));
+        assert!(welcomed, "round {round}");
+        rogue.netcode.disconnect().map(|(to, packet)| rogue.socket.send_to(packet, to)).ok();
+    }
     server.end();
 }
 

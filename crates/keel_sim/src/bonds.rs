@@ -59,6 +59,8 @@ pub struct Bonds {
     pub(crate) charters: BTreeMap<CharterId, Charter>,
     pub(crate) members: BTreeMap<PilotId, CharterId>,
     pub(crate) last: u32,
+    /// Goes up whenever some pilot's ports change.
+    pub(crate) ports: u32,
     /// Whether someone may no longer fire on someone: locks are looked through for it in the next lock phase.
     pub(crate) loosened: bool,
 }
@@ -104,6 +106,12 @@ impl Bonds {
             _ if pilot == two => Some(one),
             _ => None,
         })
+    }
+
+    /// A number that changes whenever it changes where some pilot may dock.
+    #[must_use]
+    pub const fn ports(&self) -> u32 {
+        self.ports
     }
 
     /// The charter that a pilot is in.

@@ -7,8 +7,8 @@ use keel_rules::Moment;
 use crate::clamps::is_held;
 use crate::movement::{Helm, Leg};
 use crate::notes::{Note, Noted};
-use crate::schedule::MindsSet;
-use crate::world::{Arrival, Battery, Card, Condition, Docked, InSector, Powers, Ship, port};
+use crate::schedule::{MindsSet, Now};
+use crate::world::{Battery, Card, Condition, Docked, InSector, Powers, Ship, port};
 
 pub(crate) struct DocksPlugin;
 
@@ -44,20 +44,24 @@ pub(crate) fn try_dock(world: &mut World, ship: Entity) {
     let Some(pilot) = name.pilot() else { return };
     let is_still = world.get::<Helm>(ship).is_some_and(|helm| helm.leg() == Leg::Still);
     if is_still && port(world, sector, pilot) && !is_held(world, ship) {
+        if let Some(mut helm) = world.get_mut::<Helm>(ship) {
+            helm.stop();
+        }
         world.entity_mut(ship).remove::<InSector>().insert(Docked(sector));
         make_whole(world, ship);
         world.write_message_batch(Noted::ship(&name, Note::Docked));
     }
 }
 
-/// Hull, shield and battery are full, and no Jam, Brace, cloak or flag is left (rule 7).
+/// Hull, shield and battery are full, and no Jam, Brace or cloak is left (rule 7). An arrival flag runs on.
 pub(crate) fn make_whole(world: &mut World, ship: Entity) {
+    let now = world.resource::<Now>().moment();
     let Ok(mut ship) = world.get_entity_mut(ship) else { return };
     let Some(sheet) = ship.get::<Card>().map(|card| std::sync::Arc::clone(&card.0)) else { return };
     if let Some(mut powers) = ship.get_mut::<Powers>() {
         powers.jammed_until = Moment::START;
         powers.braced_until = Moment::START;
-        powers.cloaked = false;
+        powers.uncloak(now, &sheet);
     }
-    ship.insert((Condition(sheet.full), Battery(sheet.battery), Arrival::default()));
+    ship.insert((Condition(sheet.full), Battery(sheet.battery)));
 }

@@ -11,8 +11,8 @@ use crate::pilots::Shipless;
 use crate::schedule::{ExpirySet, Now};
 use crate::shot::{Downed, Gun, LockedBy, Locking};
 use crate::world::{
-    Appeared, Arrival, Awake, Battery, Card, Condition, Fleet, InFleet, InSector, Map, Pilot, Sector, Ship, ShipIndex,
-    Tuning,
+    Appeared, Arrival, Awake, Battery, Card, Condition, Docked, Fleet, InFleet, InSector, Map, Pilot, Sector, Ship,
+    ShipIndex, Tuning,
 };
 
 pub(crate) struct ExpiryPlugin;
@@ -82,13 +82,13 @@ fn end_downed(
 fn sleep(
     now: Res<Now>,
     ships: Query<
-        (Entity, &Card, &Gun, &Helm, &Condition, &Battery, &Arrival, Has<Locking>, Option<&Mends>),
+        (Entity, &Card, &Gun, &Helm, &Condition, &Battery, &Arrival, Has<Locking>, Option<&Mends>, Has<Docked>),
         With<Awake>,
     >,
     mut commands: Commands,
 ) {
     let now = now.moment();
-    for (entity, card, gun, helm, condition, battery, arrival, locking, mends) in &ships {
+    for (entity, card, gun, helm, condition, battery, arrival, locking, mends, docked) in &ships {
         let sheet = &*card.0;
         let at_rest = !locking
             && gun.ready_at <= now
@@ -97,7 +97,7 @@ fn sleep(
             && condition.0.shield >= sheet.full.shield
             && battery.0 >= sheet.battery
             && !arrival.is_up(now)
-            && mends.is_none_or(|mends| mends.idle);
+            && (docked || mends.is_none_or(|mends| mends.idle));
         if at_rest {
             commands.entity(entity).remove::<Awake>();
         }

@@ -52,7 +52,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
         Some((world.get::<Map>(sector.map)?.layer, sector.hex.col, sector.hex.row))
     };
     id(Some(entity)).hash(hash);
-    ship.get::<Ship>().and_then(Ship::pilot).hash(hash);
+    ship.get::<Ship>().map(|ship| (ship.pilot(), ship.faction)).hash(hash);
     place(ship.get::<InSector>().map(|sector| sector.0)).hash(hash);
     place(ship.get::<Docked>().map(|sector| sector.0)).hash(hash);
     ship.contains::<Awake>().hash(hash);

@@ -7,11 +7,12 @@ use keel_rules::sheet::Navigation;
 use keel_rules::{Micros, Moment};
 
 use crate::clamps::ClampedBy;
+use crate::docks::Docking;
 use crate::ids::ShipId;
 use crate::notes::{Note, Noted};
 use crate::orders::{Done, Refusal};
 use crate::schedule::{Now, SimSet};
-use crate::world::{Appeared, Arrival, Awake, Card, InSector, Map, Maps, Sector, Ship};
+use crate::world::{Appeared, Arrival, Awake, Card, InFleet, InSector, Map, Maps, Pilot, Sector, Ship};
 
 pub(crate) struct MovementPlugin;
 
@@ -107,6 +108,11 @@ impl Helm {
         matches!(self.leg, Leg::Transit { .. })
     }
 
+    /// Whether what a Clamp has stopped waits for an Unclamp.
+    pub(crate) const fn is_caught(&self) -> bool {
+        self.stopped.is_some()
+    }
+
     /// Where the course ends, if there is one.
     pub(crate) fn destination(&self) -> Option<Hex> {
         self.course.first().copied()
@@ -158,7 +164,7 @@ impl Helm {
     }
 
     /// Stops for a Clamp: what the ship was about waits for an Unclamp.
-    fn catch(&mut self) {
+    pub(crate) fn catch(&mut self) {
         let errand = self.passage.map(Errand::Passage).or_else(|| self.destination().map(Errand::Course));
         self.stop();
         self.stopped = errand;
@@ -246,15 +252,17 @@ fn advance_ships(
     layers: Res<Maps>,
     maps: Query<&Map>,
     sectors: Query<&Sector>,
-    mut ships: Query<(Entity, &Ship, &Card, &InSector, &mut Helm, Option<&ClampedBy>), With<Awake>>,
+    mut ships: Query<(Entity, &Ship, &Card, &InFleet, &InSector, &mut Helm, Option<&ClampedBy>), With<Awake>>,
     cards: Query<&Card>,
+    pilots: Query<&Pilot>,
+    mut docking: ResMut<Docking>,
     mut appeared: MessageWriter<Appeared>,
     mut notes: MessageWriter<Noted>,
     mut coming: Local<Vec<Coming>>,
     mut commands: Commands,
 ) {
     let now = now.moment();
-    for (entity, ship, card, sector, mut helm, clamped_by) in &mut ships {
+    for (entity, ship, card, fleet, sector, mut helm, clamped_by) in &mut ships {
         if helm.leg == Leg::Still {
             continue;
         }
@@ -262,6 +270,8 @@ fn advance_ships(
         let navigation = &card.0.navigation;
         let Ok(here) = sectors.get(sector.0) else { continue };
         let Ok(map) = maps.get(here.map) else { continue };
+        // The ships of those who have left dock where they come to rest, if they may there.
+        let is_left = pilots.get(fleet.0).is_ok_and(|pilot| !pilot.online);
         let mut come = |sector, arrival| coming.push(Coming { id: ship.id, ship: entity, sector, arrival });
         match helm.bypass_change_detection().advance(now, navigation, is_held) {
             Event::Nothing => {}
@@ -275,15 +285,24 @@ fn advance_ships(
                 if let Some(sector) = map.sector(hex) {
                     come(sector, None);
                 }
+                if is_left && helm.leg == Leg::Still {
+                    docking.add(entity);
+                }
             }
             Event::Landed(Passage::Rescue) => {
                 let flag = navigation.rescue[usize::from(map.layer - 1)];
                 come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
+                if is_left {
+                    docking.add(entity);
+                }
                 notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
             }
             Event::Landed(Passage::Travel { layer }) => {
                 let Some(to) = layers.layer(layer).and_then(|map| maps.get(map).ok()) else { continue };
                 come(to.centre(), None);
+                if is_left {
+                    docking.add(entity);
+                }
                 notes.write_batch(Noted::ship(ship, Note::Travelled { layer }));
             }
         }

@@ -384,6 +384,9 @@ pub enum Refusal {
     /// The ship's own flag stands, and does not end early.
     #[error("This ship just jumped in. Its guns stay quiet.")]
     Arriving,
+    /// The ship's own flag stands: a rescue jump would begin another.
+    #[error("This ship just jumped in. It cannot jump to the centre again yet.")]
+    Rescued,
     /// A lock needs a weapon.
     #[error("This ship has no weapon fitted.")]
     NoWeapon,
@@ -522,6 +525,9 @@ pub enum Refusal {
     /// The module is not repaired.
     #[error("{0}")]
     Unrepairable(#[from] Unrepairable),
+    /// What was to be mended is whole.
+    #[error("That ship is whole.")]
+    Whole,
     /// The fleet is full.
     #[error("Your fleet has all the ships that it can have.")]
     FleetFull,

@@ -16,7 +16,7 @@ use crate::notes::{Note, Noted};
 use crate::orders::Orders;
 use crate::schedule::{Now, OpsSet, WorldSet};
 use crate::world::{
-    Arrival, Fleet, Map, Maps, Pilot, PilotIndex, Ship, ShipSpec, Spot, Tuning, spawn_pilot, spawn_ship,
+    Arrival, Fleet, InSector, Map, Maps, Pilot, PilotIndex, Ship, ShipSpec, Spot, Tuning, port, spawn_pilot, spawn_ship,
 };
 
 pub(crate) struct PilotsPlugin;
@@ -77,8 +77,10 @@ fn part_pilots(world: &mut World) {
         let mut ships: Vec<Entity> = world.get::<Fleet>(fleet).into_iter().flat_map(Fleet::iter).collect();
         ships.sort_unstable_by_key(|&ship| world.get::<Ship>(ship).map(|ship| ship.id));
         for ship in ships {
-            // A hop that has not begun does not begin any more.
-            if let Some(mut helm) = world.get_mut::<Helm>(ship)
+            // At a port, a hop that has not begun does not begin any more.
+            let is_at_port = world.get::<InSector>(ship).is_some_and(|&InSector(sector)| port(world, sector, pilot));
+            if is_at_port
+                && let Some(mut helm) = world.get_mut::<Helm>(ship)
                 && matches!(helm.leg(), Leg::Window { .. })
             {
                 helm.stop();
@@ -107,12 +109,14 @@ fn give_starter(world: &mut World, pilot: PilotId, arrival: Arrival) {
     let Tuning { balance, start, .. } = world.resource::<Tuning>().clone();
     let map = world.resource::<Maps>().layer(start).and_then(|map| world.get::<Map>(map));
     let Some(centre) = map.map(Map::centre) else { return };
+    // Whoever is not there finds it berthed, where there is a Haven.
+    let is_absent = world.get::<Pilot>(fleet).is_some_and(|pilot| !pilot.online) && port(world, centre, pilot);
     let spec = ShipSpec {
         owner: Owner::Pilot(pilot.0),
         fleet,
         faction: balance.starter.faction,
         fit: Fit::starter(&balance),
-        spot: Spot::Space(centre),
+        spot: if is_absent { Spot::Dock(centre) } else { Spot::Space(centre) },
         arrival,
     };
     if let Err(error) = spawn_ship(world, spec) {

@@ -336,3 +336,31 @@ fn rule_10_npcs_fly_fits_of_the_same_sheet_and_use_their_powers() {
     assert_eq!(game.hex(ship), Hex::CENTRE);
     assert_eq!(game.get::<keel_sim::Helm>(ship).leg(), Leg::Still);
 }
+
+#[test]
+fn rule_10_what_a_mind_decided_does_not_undo_what_its_pilot_orders_next() {
+    // An Aggressive escort sees a drone in one step; in the next it is told something else.
+    let told: [&dyn Fn(&Wing) -> Op; 4] = [
+        &|wing| Op::Activate { ship: wing.escort },
+        &|wing| Op::Hold { ship: wing.escort },
+        &|wing| Op::Stance { ship: wing.escort, stance: Stance::Passive },
+        &|wing| Op::Dock { ship: wing.escort },
+    ];
+    for (n, op) in told.iter().enumerate() {
+        let mut wing = wing(Stance::Aggressive);
+        wing.game.drone(wing.game.common(0, Faction::Raider));
+        wing.game.step(1);
+        let op = op(&wing);
+        wing.game.op(wing.pilot, op).unwrap();
+        assert_eq!(wing.game.target(wing.escort), None, "order {n}");
+    }
+}
+
+#[test]
+fn rule_10_an_escort_that_stays_keeps_the_course_it_was_sent_on() {
+    let Wing { mut game, pilot, escort, .. } = wing(Stance::Passive);
+    game.op(pilot, Op::Move { ship: escort, to: Hex::new(1, 0) }).unwrap();
+    game.op(pilot, Op::Follow { ship: escort, follows: false }).unwrap();
+    game.step(60);
+    assert_eq!(game.hex(escort), Hex::new(1, 0));
+}

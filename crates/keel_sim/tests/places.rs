@@ -311,3 +311,119 @@ fn rule_10_a_logout_in_mid_hop_finishes_the_hop_in_space() {
     game.step(20);
     assert_eq!(game.hex(ship), Hex::new(1, 0));
 }
+
+#[test]
+fn rule_9_a_flag_is_neither_ended_by_a_dock_nor_followed_by_the_next_rescue() {
+    let (mut game, pilot, ship) = at(3);
+    game.op(pilot, Op::Rescue { ship }).unwrap();
+    game.step(100);
+    let flag = *game.get::<Arrival>(ship);
+    let text = "This ship just jumped in. It cannot jump to the centre again yet.";
+    game.refuses(pilot, Op::Rescue { ship }, text);
+    game.op(pilot, Op::Dock { ship }).unwrap();
+    game.op(pilot, Op::Undock { ship }).unwrap();
+    assert_eq!(*game.get::<Arrival>(ship), flag);
+    let drone = game.drone(game.common(0, Faction::Raider));
+    game.refuses(pilot, Op::Focus { ship, target: drone }, "This ship just jumped in. Its guns stay quiet.");
+    game.step(35 * 20);
+    assert!(game.op(pilot, Op::Rescue { ship }).is_ok());
+}
+
+#[test]
+fn rule_8_a_dock_drops_a_cloak_with_its_cooldown() {
+    let mut game = Game::default();
+    let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human).with(System::Cloak, Faction::Human));
+    game.op(pilot, Op::Power(Power::Cloak)).unwrap();
+    game.op(pilot, Op::Dock { ship }).unwrap();
+    game.op(pilot, Op::Undock { ship }).unwrap();
+    game.refuses(pilot, Op::Power(Power::Cloak), "It cools down for 9.9 s more.");
+}
+
+#[test]
+fn rule_8_what_a_clamp_stopped_is_forgotten_in_dock() {
+    let (mut game, pilot, ship) = at(3);
+    let holder = clamp(&mut game, ship);
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    assert!(game.get::<Helm>(ship).leg() == Leg::Still, "held at once");
+    game.remove::<Clamping>(holder);
+    game.leave(pilot);
+    assert!(game.is_docked(ship));
+    game.op(pilot, Op::Undock { ship }).unwrap();
+    clamp(&mut game, ship);
+    game.op(pilot, Op::Power(Power::Unclamp)).unwrap();
+    assert_eq!(game.get::<Helm>(ship).leg(), Leg::Still);
+}
+
+#[test]
+fn rule_8_a_jump_that_a_clamp_stops_at_once_leaves_the_lock_alone() {
+    let (mut game, pilot, ship) = at(3);
+    let drone = game.drone(game.common(4, Faction::Raider));
+    game.op(pilot, Op::Focus { ship, target: drone }).unwrap();
+    clamp(&mut game, ship);
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    game.says(pilot, "Clamped. Press Unclamp or Jam it.");
+    assert_eq!(game.target(ship), Some(drone));
+}
+
+#[test]
+fn rule_8_a_held_escort_is_told_once_and_rests() {
+    let mut game = Game::default();
+    let pilot = game.pilot();
+    let fit = powered(&game);
+    let [active, escort] = [0, 0].map(|_| game.ship(pilot, fit));
+    clamp(&mut game, escort);
+    game.op(pilot, Op::Move { ship: active, to: Hex::new(2, 0) }).unwrap();
+    game.step(400);
+    assert_eq!(game.steps_noted(pilot, |note| matches!(note, keel_sim::Note::Clamped)).len(), 1);
+}
+
+#[test]
+fn rule_10_who_logged_out_under_way_to_a_port_is_berthed_there() {
+    let (mut game, pilot, ship) = at(2);
+    // In transit between two Havens.
+    game.op(pilot, Op::Travel { ship, way: Way::Up }).unwrap();
+    game.step(20);
+    game.leave(pilot);
+    assert!(!game.is_docked(ship));
+    game.step(100);
+    assert!(game.is_docked(ship) && game.layer(ship) == 3);
+    // In a hop, or a window before it, on the way home.
+    for steps in [2, 12] {
+        let mut game = Game::default();
+        let pilot = game.pilot();
+        let ship = game.ship_at(pilot, powered(&game), Hex::new(2, 0));
+        game.op(pilot, Op::Move { ship, to: Hex::CENTRE }).unwrap();
+        game.step(steps);
+        game.leave(pilot);
+        game.step(60);
+        assert!(game.is_docked(ship), "{steps} steps after the order");
+    }
+}
+
+#[test]
+fn rule_10_the_next_ship_of_who_is_not_there_waits_in_the_dock() {
+    let mut game = Game::default();
+    let (pilot, ship) = game.pilot_in(powered(&game));
+    let away = game.ship_at(pilot, powered(&game), Hex::new(3, 0));
+    for ship in [ship, away] {
+        game.kill(ship);
+    }
+    game.leave(pilot);
+    game.step(100);
+    let next = game.active(pilot).unwrap();
+    assert!(game.is_docked(next));
+}
+
+#[test]
+fn rule_7_a_docked_mender_rests() {
+    let mut game = Game::default();
+    let pilot = game.pilot();
+    let fit = powered(&game);
+    let mender = game.ship(pilot, game.common(2, Faction::Human).with(System::Mender, Faction::Human));
+    let mate = game.ship_at(pilot, fit, Hex::new(1, 0));
+    game.op(pilot, Op::Follow { ship: mate, follows: false }).unwrap();
+    game.op(pilot, Op::Dock { ship: mender }).unwrap();
+    game.change::<Condition>(mate, |condition| condition.0.hull = 10.0);
+    game.step(20);
+    assert!(game.find::<keel_sim::Awake>(mender).is_none());
+}

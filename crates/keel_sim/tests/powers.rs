@@ -266,14 +266,17 @@ fn rule_8_the_immunity_after_an_unclamp_lasts_half_a_second() {
 #[test]
 fn rule_8_a_clamp_holds_from_grapple_50_of_100_and_does_not_roll() {
     // Wear takes the grapple: a point of durability is a point of it.
-    for (durability, held) in [(100, true), (51, true), (50, false)] {
+    for (durability, held) in [(100, true), (51, true), (50, false), (49, false)] {
         let (mut game, [one, two], [mine, theirs]) = locked();
         let worn = game.get::<keel_sim::Fitted>(mine).0;
         let (slot, module) = worn.system(System::Clamp).map(|(slot, module)| (slot, *module)).unwrap();
         let before = game.get::<keel_sim::Rolls>(mine).fingerprint();
         game.refit(mine, |fit| *fit.slot_mut(slot).unwrap() = Some(keel_rules::Module { durability, ..module }));
-        // Its use takes one point more.
-        use_power(&mut game, one, Power::Clamp).unwrap();
+        // Its use takes one point more; one that would hold nothing is not used.
+        let used = use_power(&mut game, one, Power::Clamp);
+        if durability < 50 {
+            unusable(used, Unusable::Weak, "Its grapple is too worn to hold a ship.");
+        }
         game.op(two, Op::Move { ship: theirs, to: Hex::new(1, 0) }).unwrap();
         game.step(40);
         assert_eq!(game.hex(theirs) == Hex::CENTRE, held, "durability {durability}");
@@ -451,6 +454,43 @@ fn rule_4_an_own_aura_stretches_nothing() {
     let _aura = game.ship(pilot, game.common(2, Faction::Human).with(System::Aura, Faction::Human));
     let drone = game.drone(game.common(4, Faction::Raider));
     game.op(pilot, Op::Focus { ship, target: drone }).unwrap();
+    game.step(21 + 20);
+    let steps: Vec<u64> = game.shots_of(ship).map(|shot| shot.step).collect();
+    assert_eq!(steps[1] - steps[0], 20);
+}
+
+#[test]
+fn rule_8_who_is_hidden_holds_mends_and_suppresses_nobody() {
+    let mut game = Game::default();
+    let systems = [System::Clamp, System::Cloak, System::Mender, System::Aura];
+    let fit = systems.iter().fold(game.common(4, Faction::Sentry), |fit, &system| fit.with(system, Faction::Human));
+    let (pilot, ship) = game.pilot_in(fit);
+    let mate = game.ship(pilot, game.common(4, Faction::Human));
+    let (other, theirs) = game.pilot_in(game.common(4, Faction::Human));
+    game.op(pilot, Op::Focus { ship, target: theirs }).unwrap();
+    game.change::<Gun>(ship, |gun| gun.ready_at = Moment::of_step(100_000));
+    game.step(60);
+    use_power(&mut game, pilot, Power::Clamp).unwrap();
+    use_power(&mut game, pilot, Power::Cloak).unwrap();
+    assert!(game.find::<Clamping>(ship).is_none());
+    hurt(&mut game, mate, 100.0);
+    game.step(60);
+    assert_eq!(game.get::<Condition>(mate).0.hull, 100.0);
+    let drone = game.drone(game.common(4, Faction::Raider));
+    game.op(other, Op::Focus { ship: theirs, target: drone }).unwrap();
+    game.step(80 + 41);
+    let steps: Vec<u64> = game.shots_of(theirs).map(|shot| shot.step).collect();
+    assert!(steps[1] - steps[0] == 20, "{steps:?}");
+}
+
+#[test]
+fn rule_4_an_aura_of_who_cannot_be_locked_suppresses_nobody() {
+    let mut game = Game::default();
+    let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
+    let aura = game.drone(game.common(4, Faction::Raider).with(System::Aura, Faction::Raider));
+    let target = game.drone(game.common(4, Faction::Raider));
+    game.set(aura, keel_sim::Arrival { ends: Moment::of_step(1000), ends_early: false });
+    game.op(pilot, Op::Focus { ship, target }).unwrap();
     game.step(21 + 20);
     let steps: Vec<u64> = game.shots_of(ship).map(|shot| shot.step).collect();
     assert_eq!(steps[1] - steps[0], 20);

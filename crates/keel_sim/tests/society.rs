@@ -1,5 +1,6 @@
 //! Who may fire on whom (rule 10): duels by consent, and charters.
 
+use bevy_ecs::change_detection::DetectChanges;
 use keel_balance::{Faction, System};
 use keel_rules::fire::Forbidden;
 use keel_sim::{Bonds, CharterId, Clamping, Condition, Done, Mind, Op, PilotId, Refusal, ShipId};
@@ -188,4 +189,56 @@ fn rule_8_a_mender_repairs_charter_mates() {
     game.step(3);
     assert_eq!(game.get::<Condition>(mate).0.hull, 150.0);
     let _ = (mender, game.get::<Mind>(mate));
+}
+
+#[test]
+fn rule_10_escorts_look_about_when_another_makes_a_pilot_fair_game() {
+    // Each way in which somebody else's op lets the first pilot's Aggressive escort fire on a KOS pilot beside it.
+    let ways: [&dyn Fn(&mut Game, PilotId, PilotId); 2] = [
+        &|game, one, two| {
+            game.op(one, Op::AskDuel(two)).unwrap();
+            game.step(100);
+            game.op(two, Op::AcceptDuel(one)).unwrap();
+        },
+        &|game, one, two| {
+            let ours = charter_of(game, one, "Ours", &[]);
+            charter_of(game, two, "Theirs", &[]);
+            game.step(100);
+            game.op(two, Op::Hostile { charter: ours, hostile: true }).unwrap();
+        },
+    ];
+    for (way, happens) in ways.iter().enumerate() {
+        let (mut game, [one, two], [_, theirs]) = pair(2);
+        let escort = game.ship(one, game.common(0, Faction::Human));
+        game.op(one, Op::Stance { ship: escort, stance: keel_sim::Stance::Aggressive }).unwrap();
+        game.op(one, Op::Kos { pilot: two, marked: true }).unwrap();
+        game.step(100);
+        assert_eq!(game.target(escort), None);
+        happens(&mut game, one, two);
+        game.step(2);
+        assert_eq!(game.target(escort), Some(theirs), "way {way}");
+    }
+}
+
+#[test]
+fn a_refused_or_empty_word_between_pilots_is_no_change() {
+    let (mut game, [one, two], _) = pair(2);
+    let ours = charter_of(&mut game, one, "Ours", &[]);
+    let theirs = charter_of(&mut game, two, "Theirs", &[]);
+    game.op(one, Op::Hostile { charter: theirs, hostile: true }).unwrap();
+    game.step(1);
+    let told = |game: &Game| [one, two].map(|pilot| game.log(pilot).len());
+    let before = told(&game);
+    for op in [
+        Op::EndDuel(two),
+        Op::AcceptDuel(two),
+        Op::Join(theirs),
+        Op::Hostile { charter: theirs, hostile: true },
+        Op::Hostile { charter: ours, hostile: false },
+    ] {
+        let changed = game.app.world().resource_ref::<Bonds>().last_changed();
+        let _ = game.op(one, op.clone());
+        assert_eq!(game.app.world().resource_ref::<Bonds>().last_changed(), changed, "{op:?}");
+    }
+    assert_eq!(told(&game), before);
 }

@@ -152,7 +152,9 @@ impl Escort<'_, '_, '_> {
 
     /// Where it goes by itself. Whoever fights, or is under way, stays at that.
     fn way(&self) -> Option<Hex> {
-        if self.ship.locking.is_some() || self.ship.helm.leg() != Leg::Still {
+        // Whoever a Clamp has stopped waits for what breaks it.
+        let held = self.ship.clamped_by.is_some() && self.ship.helm.is_caught();
+        if held || self.ship.locking.is_some() || self.ship.helm.leg() != Leg::Still {
             return None;
         }
         let here = self.sight.sectors.get(self.ship.sector.0).ok()?;

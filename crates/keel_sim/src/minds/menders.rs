@@ -102,7 +102,7 @@ fn choose(
     let Sick { lists, ships: damaged } = &mut *sick;
     for (ship, fleet, sector, card, powers, battery, mut mends) in &mut menders {
         let Some(mender) = card.0.powers.mender.filter(|_| !mends.idle) else { continue };
-        if next < powers.mender_ready || powers.is_jammed(next) || battery.0 < mender.cost {
+        if next < powers.mender_ready || powers.is_jammed(next) || powers.cloaked || battery.0 < mender.cost {
             continue;
         }
         let mut mates = group(&bonds, &index, pilots.get(fleet.0).ok(), fleet.0).peekable();

@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 use keel_rules::Moment;
-use keel_rules::powers::{Power, clamp_catches};
+use keel_rules::powers::{Power, clamp_catches, clamp_holds};
 
 use super::{SeenItem, Sight};
 
@@ -33,7 +33,8 @@ impl Sight<'_, '_> {
             return Some(Power::Jam);
         }
         let is_clamped = ship.clamping.is_some_and(|clamping| clamping.0 == target.entity);
-        let catches = clamp_catches(target.powers.immune_until, next);
+        let holds = sheet.powers.clamp.as_ref().is_some_and(clamp_holds);
+        let catches = holds && clamp_catches(target.powers.immune_until, next);
         (zeal.clamps && !is_clamped && catches && can(Power::Clamp)).then_some(Power::Clamp)
     }
 

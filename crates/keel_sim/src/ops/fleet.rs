@@ -37,7 +37,8 @@ impl Bridge<'_> {
 
     /// An escort that is told to stay stops where it is; one in transit with the others goes on.
     pub(super) fn follow(&mut self, ship: Entity, fleet: Entity, follows: bool) -> Result<Done, Refusal> {
-        if !follows && self.active(fleet) != Ok(ship) && !self.get::<Helm>(ship)?.in_transit() {
+        let changes = self.get::<Mind>(ship)?.follows != follows;
+        if changes && !follows && self.active(fleet) != Ok(ship) && !self.get::<Helm>(ship)?.in_transit() {
             // That it is on no course is no reason to refuse.
             let _ = self.cancel(ship);
         }
@@ -56,6 +57,7 @@ impl Bridge<'_> {
                 continue;
             }
             self.get_mut::<Mind>(escort)?.follows = true;
+            self.obeying.push(escort);
             if is_away && matches!(self.set_course(escort, here.hex), Ok(Done::Course { .. })) {
                 ships += 1;
             }

@@ -12,7 +12,7 @@ use crate::movement::{Errand, Helm, Leg, Passage};
 use crate::notes::Note;
 use crate::orders::{Done, Refusal, Way};
 use crate::shot::Locking;
-use crate::world::{Appeared, Docked, Haven, InFleet, InSector, Maps, Pilot, port};
+use crate::world::{Appeared, Arrival, Docked, Haven, InFleet, InSector, Maps, Pilot, port};
 
 impl Bridge<'_> {
     /// A pilot's order to go: the active ship takes the escorts of its sector along that follow, and an escort that is
@@ -60,12 +60,13 @@ impl Bridge<'_> {
 
     /// A pilot's order to stop. Those who are in the active ship's transit stop with it.
     pub(super) fn stop(&mut self, ship: Entity, fleet: Entity) -> Result<Done, Refusal> {
-        let leg = self.get::<Helm>(ship)?.leg();
+        let of = |helm: &Helm| (helm.leg(), helm.passage());
+        let passage = of(self.get::<Helm>(ship)?);
         let done = self.cancel(ship)?;
         self.obeying.push(ship);
-        if matches!(leg, Leg::Transit { .. }) && self.active(fleet) == Ok(ship) {
+        if passage.1.is_some() && self.active(fleet) == Ok(ship) {
             for escort in self.ships_of(fleet) {
-                if self.get::<Helm>(escort)?.leg() == leg {
+                if of(self.get::<Helm>(escort)?) == passage {
                     self.cancel(escort)?;
                 }
             }
@@ -100,6 +101,10 @@ impl Bridge<'_> {
     pub(super) fn rescue(&mut self, ship: Entity) -> Result<Done, Refusal> {
         let sector = self.sector(ship)?;
         self.may_jump(ship)?;
+        // One flag after the other would make a ship safe for ever.
+        if self.get::<Arrival>(ship)?.is_up(self.now) {
+            return Err(Refusal::Rescued);
+        }
         self.begin(ship, sector, Passage::Rescue)
     }
 
@@ -126,7 +131,8 @@ impl Bridge<'_> {
                 let here = at(self.world.get::<InSector>(escort).map(|at| at.0))
                     || (passage != Passage::Rescue && at(self.world.get::<Docked>(escort).map(|at| at.0)));
                 let follows = self.get::<Mind>(escort)?.follows;
-                if escort != ship && here && follows && self.may_jump(escort).is_ok() {
+                let flagged = passage == Passage::Rescue && self.get::<Arrival>(escort)?.is_up(self.now);
+                if escort != ship && here && follows && !flagged && self.may_jump(escort).is_ok() {
                     ships.push(escort);
                 }
             }
@@ -157,7 +163,13 @@ impl Bridge<'_> {
             Passage::Rescue => (navigation.jump, Note::Rescuing { takes: navigation.jump }),
         };
         let ends = self.now + takes;
-        self.get_mut::<Helm>(ship)?.set_passage(passage, ends);
+        let mut helm = self.get_mut::<Helm>(ship)?;
+        helm.set_passage(passage, ends);
+        if is_held(self.world, ship) {
+            self.get_mut::<Helm>(ship)?.catch();
+            self.note(ship, Note::Clamped);
+            return Ok(());
+        }
         self.world.entity_mut(ship).remove::<Locking>();
         self.wake(ship);
         self.note(ship, note);
@@ -203,6 +215,7 @@ impl Bridge<'_> {
     pub(super) fn activate(&mut self, ship: Entity, fleet: Entity) -> Result<Done, Refusal> {
         let id = self.ship(ship)?.id;
         self.get_mut::<Pilot>(fleet)?.active = Some(id);
+        self.obeying.push(ship);
         Ok(Done::Set)
     }
 }

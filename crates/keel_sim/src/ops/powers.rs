@@ -2,7 +2,7 @@
 
 use bevy_ecs::prelude::*;
 use keel_balance::System;
-use keel_rules::powers::{Power, Unusable, clamp_catches, jammed_until, restored_hull, spend};
+use keel_rules::powers::{Power, Unusable, clamp_catches, clamp_holds, jammed_until, restored_hull, spend};
 use keel_rules::{Kind, Moment, Sheet};
 
 use super::Bridge;
@@ -108,6 +108,9 @@ impl Bridge<'_> {
         if self.world.get::<Clamping>(ship).is_some_and(|held| held.0 == target) {
             return Err(Unusable::Clamped.into());
         }
+        if self.sheet(ship)?.powers.clamp.as_ref().is_some_and(|clamp| !clamp_holds(clamp)) {
+            return Err(Unusable::Weak.into());
+        }
         if !clamp_catches(self.get::<Powers>(target)?.immune_until, self.now) {
             return Err(Unusable::Immune.into());
         }
@@ -138,7 +141,8 @@ impl Bridge<'_> {
             return Err(Unusable::Cloaked.into());
         }
         powers.cloaked = true;
-        self.world.entity_mut(ship).remove::<Locking>();
+        // Who cannot be answered holds nobody.
+        self.world.entity_mut(ship).remove::<(Locking, Clamping)>();
         self.note(ship, Note::Cloaked);
         Ok(())
     }
@@ -153,10 +157,16 @@ impl Bridge<'_> {
             return Err(Refusal::OtherSector);
         }
         let battery = self.get::<Battery>(ship)?.0;
+        if powers.cloaked {
+            return Err(Unusable::Cloaked.into());
+        }
         let left = spend(mender.cost, powers.is_jammed(now), powers.mender_ready, now, battery)?;
         let full = self.sheet(target)?.full.hull;
         let mut condition = self.get_mut::<Condition>(target)?;
         let before = condition.0.hull;
+        if before >= full {
+            return Err(Refusal::Whole);
+        }
         condition.0.hull = restored_hull(before, full, mender.hull);
         let hull = condition.0.hull - before;
         self.get_mut::<Battery>(ship)?.0 = left;

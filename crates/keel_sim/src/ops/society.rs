@@ -5,7 +5,8 @@ use bevy_ecs::prelude::*;
 use super::Bridge;
 use crate::bonds::{Bonds, Charter, pair};
 use crate::ids::{CharterId, PilotId};
-use crate::minds::Mends;
+use crate::minds::{Alert, Mends};
+use crate::movement::{Helm, Leg};
 use crate::notes::Note;
 use crate::orders::{Done, Refusal};
 use crate::world::{Berth, Haven, Pilot};
@@ -52,19 +53,26 @@ impl Bridge<'_> {
 
     pub(super) fn accept_duel(&mut self, pilot: PilotId, other: PilotId) -> Result<Done, Refusal> {
         self.other(pilot, other)?;
-        if self.bonds_mut().asks.remove(&(other, pilot)).is_none() {
+        if !self.bonds().asks.contains_key(&(other, pilot)) {
             return Err(Refusal::NotAsked);
         }
+        self.bonds_mut().asks.remove(&(other, pilot));
         let lasts = self.balance.duel.lasts_s.into();
         let until = self.now + lasts;
         self.bonds_mut().duels.insert(pair(pilot, other), until);
         self.note_pilot(pilot, Note::DuelOn { with: other, lasts });
         self.note_pilot(other, Note::DuelOn { with: pilot, lasts });
+        self.alert(other);
         Ok(Done::DuelOn)
     }
 
     pub(super) fn end_duel(&mut self, pilot: PilotId, other: PilotId) -> Result<Done, Refusal> {
         self.other(pilot, other)?;
+        let bonds = self.bonds();
+        let asks = [(other, pilot), (pilot, other)];
+        if !bonds.duels.contains_key(&pair(pilot, other)) && asks.iter().all(|ask| !bonds.asks.contains_key(ask)) {
+            return Err(Refusal::NoDuel);
+        }
         let mut bonds = self.bonds_mut();
         if bonds.duels.remove(&pair(pilot, other)).is_some() {
             bonds.loosened = true;
@@ -72,8 +80,8 @@ impl Bridge<'_> {
             self.note_pilot(other, Note::DuelOver { with: pilot });
         } else if bonds.asks.remove(&(other, pilot)).is_some() {
             self.note_pilot(other, Note::DuelUnanswered { by: pilot });
-        } else if bonds.asks.remove(&(pilot, other)).is_none() {
-            return Err(Refusal::NoDuel);
+        } else {
+            bonds.asks.remove(&(pilot, other));
         }
         Ok(Done::DuelOver)
     }
@@ -90,14 +98,27 @@ impl Bridge<'_> {
         if heads { Ok(id) } else { Err(Refusal::NotHead) }
     }
 
+    fn charter(&self, id: CharterId) -> Result<&Charter, Refusal> {
+        self.bonds().charter(id).ok_or(Refusal::NoSuchCharter)
+    }
+
     fn charter_mut(&mut self, id: CharterId) -> Result<&mut Charter, Refusal> {
         self.world.resource_mut::<Bonds>().into_inner().charters.get_mut(&id).ok_or(Refusal::NoSuchCharter)
     }
 
+    /// Tells a charter's pilots something that concerns whom they may fire on.
     fn note_members(&mut self, id: CharterId, note: Note) {
         let members = self.bonds().charter(id).map(|charter| charter.members.clone());
         for member in members.into_iter().flatten() {
             self.note_pilot(member, note);
+            self.alert(member);
+        }
+    }
+
+    /// A pilot's escorts look about: whom they may fire on is not what it was.
+    fn alert(&mut self, pilot: PilotId) {
+        if let Some(fleet) = self.pilot(pilot) {
+            Alert::raise(self.world, fleet);
         }
     }
 
@@ -135,16 +156,16 @@ impl Bridge<'_> {
         Ok(Done::Invited)
     }
 
-    fn check_room(&mut self, id: CharterId) -> Result<(), Refusal> {
+    fn check_room(&self, id: CharterId) -> Result<(), Refusal> {
         let most = self.balance.charter.members.into();
-        if self.charter_mut(id)?.members.len() < most { Ok(()) } else { Err(Refusal::CharterFull) }
+        if self.charter(id)?.members.len() < most { Ok(()) } else { Err(Refusal::CharterFull) }
     }
 
     pub(super) fn join(&mut self, pilot: PilotId, id: CharterId) -> Result<Done, Refusal> {
         if self.bonds().charter_of(pilot).is_some() {
             return Err(Refusal::InCharter);
         }
-        if !self.charter_mut(id)?.invited.contains_key(&pilot) {
+        if !self.charter(id)?.invited.contains_key(&pilot) {
             return Err(Refusal::NotInvited);
         }
         self.check_room(id)?;
@@ -155,8 +176,10 @@ impl Bridge<'_> {
         for fleet in self.bonds().charter(id).map(|charter| charter.members.clone()).into_iter().flatten() {
             self.look_up(fleet);
         }
+        let has_berths = self.charter(id)?.berths > 0;
         let mut bonds = self.bonds_mut();
         bonds.members.insert(pilot, id);
+        bonds.ports += u32::from(has_berths);
         // Mates hold no lock on each other.
         bonds.loosened = true;
         Ok(Done::Joined(id))
@@ -174,7 +197,9 @@ impl Bridge<'_> {
 
     pub(super) fn leave(&mut self, pilot: PilotId) -> Result<Done, Refusal> {
         let id = self.charter_of(pilot)?;
+        let has_berths = self.charter(id)?.berths > 0;
         let mut bonds = self.bonds_mut();
+        bonds.ports += u32::from(has_berths);
         bonds.members.remove(&pilot);
         bonds.loosened = true;
         let charter = self.charter_mut(id)?;
@@ -213,7 +238,10 @@ impl Bridge<'_> {
         if other == id {
             return Err(Refusal::OwnCharter);
         }
-        self.charter_mut(other)?;
+        self.charter(other)?;
+        if self.charter(id)?.hostile.contains(&other) == hostile {
+            return Ok(Done::Set);
+        }
         let charter = self.charter_mut(id)?;
         if hostile {
             charter.hostile.insert(other);
@@ -230,18 +258,22 @@ impl Bridge<'_> {
     pub(super) fn build_berth(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
         let id = self.headed_by(pilot)?;
         let sector = self.sector(ship)?;
+        match self.get::<Helm>(ship)?.leg() {
+            Leg::Transit { .. } => return Err(Refusal::InTransit),
+            Leg::Hop { .. } => return Err(Refusal::MidHop),
+            Leg::Still | Leg::Window { .. } => {}
+        }
         if !self.map(sector)?.1.berths {
             return Err(Refusal::NoBerths);
         }
         if self.world.get::<Haven>(sector).is_some() || self.world.get::<Berth>(sector).is_some() {
             return Err(Refusal::BerthTaken);
         }
-        let most = self.balance.charter.berths;
-        let charter = self.charter_mut(id)?;
-        if charter.berths >= most {
+        if self.charter(id)?.berths >= self.balance.charter.berths {
             return Err(Refusal::BerthsFull);
         }
-        charter.berths += 1;
+        self.charter_mut(id)?.berths += 1;
+        self.bonds_mut().ports += 1;
         self.world.entity_mut(sector).insert(Berth(id));
         Ok(Done::Built)
     }

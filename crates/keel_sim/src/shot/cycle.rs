@@ -11,7 +11,7 @@ use super::wear::{Part, Wear, Worn};
 use crate::bonds::Bonds;
 use crate::ids::ShipId;
 use crate::schedule::{Now, SimSet};
-use crate::world::{Awake, Battery, Card, InSector, Map, Powers, Quiet, Sector, Ship, Tuning};
+use crate::world::{Arrival, Awake, Battery, Card, InSector, Map, Powers, Quiet, Sector, Ship, Tuning};
 
 pub(crate) struct CyclePlugin;
 
@@ -101,7 +101,7 @@ fn fire(
     >,
     sectors: Query<(&Sector, &Suppressors)>,
     maps: Query<&Map>,
-    auras: Query<(&Ship, &Card, &Powers)>,
+    auras: Query<(&Ship, &Card, &Powers, &Arrival)>,
     mut fired: MessageWriter<Fired>,
     mut worn: ResMut<Worn>,
     mut shots: Local<Vec<Fired>>,
@@ -113,8 +113,10 @@ fn fire(
         let (sector_of, suppressors) = sectors.get(sector).ok()?;
         let rule = maps.get(sector_of.map).ok()?.fire;
         let working = suppressors.iter().filter_map(|aura| {
-            let (ship, card, powers) = auras.get(aura).ok()?;
-            Some((card.0.powers.aura.filter(|_| !powers.is_jammed(now))?, ship.owner))
+            let (ship, card, powers, arrival) = auras.get(aura).ok()?;
+            // What cannot be locked works on nobody.
+            let works = !powers.is_jammed(now) && !powers.cloaked && !arrival.is_up(now);
+            Some((card.0.powers.aura.filter(|_| works)?, ship.owner))
         });
         let over = known.over(sector, working).iter();
         let is_enemy = |by: Owner| may_fire(rule, by, owner, bonds.between_owners(by, owner)).is_ok();
