@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The server
     #[arg(default_value = "127.0.0.1:7777", value_name = "SERVER")]
     server: String,
-    /// What the pilot is called
+    /// What the pilot is called: 1 to 20 letters, digits, - and _
     #[arg(long, default_value = "pilot")]
     name: String,
     /// Fly by a script of timed orders and print the log (`-` reads it from the standard input)

@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 
 /// A headless, server-authoritative space-combat server. Without a command it serves.
 #[derive(Parser)]
-#[command(name = "keel", version, args_conflicts_with_subcommands = true)]
+#[command(name = "keel", version, args_conflicts_with_subcommands = true, after_help = serve::NOTE)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -21,6 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run the dedicated server (the default)
+    #[command(after_help = serve::NOTE)]
     Serve(serve::Args),
     /// Fly a ship from this terminal, or by a script
     Fly(fly::Args),

@@ -14,15 +14,19 @@ use keel_server::{Config, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+/// What an operator should know besides the flags.
+pub(crate) const NOTE: &str =
+    "RUST_LOG sets how much the log says, such as debug. Nothing is saved yet: a restart begins the world anew.";
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Where to listen; port 0 lets the system choose one
+    /// Where to listen, as IP:PORT; port 0 lets the system choose one
     #[arg(long, default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
     bind: SocketAddr,
     /// Listen beyond this machine although traffic is not encrypted and names are not proven
     #[arg(long)]
     unsecured: bool,
-    /// The balance file
+    /// The balance file; it is read once, at the start
     #[arg(long, default_value = "balance.ron", value_name = "FILE")]
     balance: PathBuf,
     /// The layer where new pilots come into the world, 1 to 6

@@ -136,7 +136,7 @@ fn bad_input_gets_one_clear_line() {
     refused(&mut keel(&["fly", "--script", "no.txt"]), "cannot read the script no.txt");
     let bad = script("hold\nattack everyone\n");
     let mut command = keel(&["fly", "--script"]);
-    refused(command.arg(bad.path()), "line 2: \"attack everyone\" is none of: ");
+    refused(command.arg(bad.path()), "line 2: \"attack everyone\" is no order: say attack nearest|pilot|ID");
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     refused(&mut keel(&["fly", &silent]), &format!("no Keel server answers at {silent}"));
 }

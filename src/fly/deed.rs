@@ -6,14 +6,72 @@ use keel_map::{Direction, Hex};
 use super::pilot::Pilot;
 use super::report;
 
-/// All of them, for a person.
-pub(crate) const DEEDS: &str = "move C R, move E|SE|SW|W|NW|NE, cancel, attack nearest|pilot|ID, focus nearest|pilot|ID, hold, \
-brace, jam, clamp, unclamp, cloak, travel up|down, rescue, dock, undock, \
-fly SHIP, stance SHIP|all aggressive|defensive|support|passive, protect SHIP active|SHIP, triggers SHIP|all BRACE% jam|nojam, \
-follow SHIP|all, stay SHIP|all, gather, kos PILOT, unkos PILOT, duel PILOT, accept PILOT, endduel PILOT, \
-found NAME, invite PILOT, join CHARTER, leave, hostile CHARTER, peace CHARTER, berth, \
-fit SLOT empty|hold MODULE|KIND FACTION, repair SLOT, commission CLASS [LINE], scrap SHIP, drop MODULE, \
-show card|fleet|modules|combat|charter; SHIP is a number or @1, @2, … of the fleet, SLOT is well1, armor, shield, system1, shard";
+/// How each is said, for a person. SHIP is a number, or @1, @2, … of the fleet.
+const DEEDS: [&str; 47] = [
+    "move COLUMN ROW",
+    "move E|SE|SW|W|NW|NE",
+    "cancel",
+    "attack nearest|pilot|ID",
+    "focus nearest|pilot|ID",
+    "hold",
+    "brace",
+    "jam",
+    "clamp",
+    "unclamp",
+    "cloak",
+    "travel up|down",
+    "rescue",
+    "dock",
+    "undock",
+    "fly SHIP",
+    "stance SHIP|all aggressive|defensive|support|passive",
+    "protect SHIP active|SHIP",
+    "triggers SHIP|all PERCENT jam|nojam",
+    "follow SHIP|all",
+    "stay SHIP|all",
+    "gather",
+    "kos PILOT",
+    "unkos PILOT",
+    "duel PILOT",
+    "accept PILOT",
+    "endduel PILOT",
+    "found NAME",
+    "invite PILOT",
+    "join CHARTER'S-NUMBER",
+    "leave",
+    "hostile CHARTER'S-NUMBER",
+    "peace CHARTER'S-NUMBER",
+    "berth",
+    "fit well1|well2|armor|shield|shard|system1|… KIND FACTION",
+    "fit SLOT hold MODULE",
+    "fit SLOT empty",
+    "repair SLOT",
+    "commission CLASS",
+    "commission CLASS Line|Anchor|Screen",
+    "scrap SHIP",
+    "drop MODULE",
+    "show card",
+    "show fleet",
+    "show modules",
+    "show combat",
+    "show charter",
+];
+
+/// How to say what somebody tried to say: the ways that begin with the same word, or else every first word. `more` is what
+/// can be said besides deeds.
+pub(crate) fn usage(words: &[&str], more: &[&'static str]) -> String {
+    let first = words.first().copied().unwrap_or_default();
+    let verb = |way: &&'static str| way.split(' ').next().unwrap_or_default();
+    let ways = || DEEDS.iter().chain(more).copied();
+    let alike: Vec<&str> = ways().filter(|way| verb(way) == first).collect();
+    if alike.is_empty() {
+        let mut verbs: Vec<&str> = ways().map(|way| verb(&way)).collect();
+        verbs.dedup();
+        format!("no order begins with \"{first}\"; orders are {}", verbs.join(", "))
+    } else {
+        format!("say {}", alike.join(", or "))
+    }
+}
 
 /// Something that a pilot does at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -331,7 +389,7 @@ impl Stuff {
             Self::Yard(kind, faction) => {
                 let welcome = pilot.replica().welcome();
                 let kinds: Option<Vec<String>> =
-                    welcome.map(|welcome| welcome.kinds.iter().map(|(name, _)| name.clone()).collect());
+                    welcome.map(|welcome| welcome.kinds.iter().map(|kind| kind.name.clone()).collect());
                 let faction = index(welcome.map(|welcome| &welcome.factions), &faction)?;
                 Part::Yard { kind: index(kinds.as_ref(), &kind)?, faction }
             }
@@ -377,6 +435,28 @@ mod tests {
         ];
         for (line, expected) in table {
             assert_eq!(deed(&line.split_whitespace().collect::<Vec<_>>()), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn usage_names_the_ways_that_begin_alike_or_every_first_word() {
+        assert_eq!(usage(&["stance", "7", "angry"], &[]), "say stance SHIP|all aggressive|defensive|support|passive");
+        assert_eq!(usage(&["fit"], &[]).matches("fit ").count(), 3);
+        assert!(
+            usage(&["sail"], &["hunt S"]).starts_with("no order begins with \"sail\"; orders are move, cancel, attack")
+        );
+        assert!(usage(&["sail"], &["hunt S"]).ends_with("show, hunt"));
+        // Every way that stands there can be said.
+        for way in DEEDS {
+            let last = |word: &'static str| word.split('|').next_back().unwrap();
+            let said = way.split(' ').map(|word| match last(word) {
+                "COLUMN" | "ROW" | "MODULE" | "SHIP" | "CHARTER'S-NUMBER" | "ID" => "3",
+                "PERCENT" => "40",
+                "SLOT" | "…" => "armor",
+                word => word,
+            });
+            let said: Vec<&str> = said.collect();
+            assert!(deed(&said).is_some(), "{said:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use keel_map::{Direction, Hex};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::POLL;
-use super::deed::{DEEDS, deed};
+use super::deed::{Deed, Report, deed, usage};
 use super::pilot::Pilot;
 use super::screen::{self, Fitting, Panel, View};
 
@@ -15,9 +15,11 @@ pub(crate) fn fly(pilot: &mut Pilot) -> anyhow::Result<()> {
     let mut terminal = ratatui::try_init().context("this is no terminal to fly from; use --script")?;
     let result = (|| -> anyhow::Result<()> {
         let mut view = View::default();
+        pilot.tell("Welcome. ? shows every key, : takes any order in words.".to_owned());
         loop {
             pilot.poll()?;
             view.keep_up(pilot);
+            view.renew_shots(pilot);
             terminal.draw(|frame| screen::draw(frame, pilot, &view))?;
             // The wait for a key is the loop's rest. A held key comes faster than one a rest.
             let mut rest = POLL * 3;
@@ -61,27 +63,30 @@ fn write(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
     match key {
         KeyCode::Char(letter) if words.len() < 100 => words.push(letter),
         KeyCode::Backspace => drop(words.pop()),
+        KeyCode::Up => words.clone_from(&view.said),
         KeyCode::Enter => {
-            let words = std::mem::take(words);
+            view.said = std::mem::take(words);
             view.prompt = None;
-            do_in_words(pilot, &words);
+            do_in_words(pilot, view);
         }
         KeyCode::Esc => view.prompt = None,
         _ => {}
     }
 }
 
-fn do_in_words(pilot: &mut Pilot, words: &str) {
-    let split: Vec<&str> = words.split_whitespace().collect();
-    let done = match deed(&split) {
-        Some(deed) => deed.go(pilot),
-        None if split.is_empty() => Ok(()),
-        None => {
-            // The deeds that begin alike, or all of them.
-            let first = split[0];
-            let alike: Vec<&str> = DEEDS.split(", ").filter(|deed| deed.trim_start().starts_with(first)).collect();
-            Err(if alike.is_empty() { format!("nothing begins with {first}") } else { alike.join(", ") })
+fn do_in_words(pilot: &mut Pilot, view: &mut View) {
+    let words: Vec<&str> = view.said.split_whitespace().collect();
+    let done = match (deed(&words), words.as_slice()) {
+        (Some(deed), _) => {
+            if deed == Deed::Show(Report::Combat) {
+                view.panel = Panel::Combat;
+            }
+            deed.go(pilot)
         }
+        (None, []) => Ok(()),
+        (None, ["help"]) => Err(usage(&[], &[])),
+        (None, ["help", about @ ..]) => Err(usage(about, &[])),
+        (None, words) => Err(usage(words, &[])),
     };
     if let Err(reason) = done {
         pilot.refuse(&reason);
@@ -130,7 +135,8 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
             None => at_selected(pilot, view, |ship, target| Command::Attack { ship, target }),
         },
         KeyCode::Esc if view.cursor.is_some() => view.cursor = None,
-        KeyCode::Esc => pilot.order(|ship| Command::Cancel { ship }),
+        KeyCode::Esc if view.panel != Panel::Log => view.panel = Panel::Log,
+        KeyCode::Esc => pilot.cancel_if_under_way(),
         KeyCode::Tab => view.select_next(pilot, 1),
         KeyCode::BackTab => view.select_next(pilot, -1),
         KeyCode::Char('a') => at_selected(pilot, view, |ship, target| Command::Attack { ship, target }),

@@ -1,6 +1,6 @@
 //! A pilot's side of the connection: what there is to see and do, for screen and script alike.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use keel_client::{Client, ClientError, Command, Contact, Event, Flags, Leg, OwnShip, Replica, STEP_MICROS, Shot, Who};
@@ -33,6 +33,10 @@ pub(crate) struct Pilot {
     gone: Option<(Hex, Instant)>,
     /// Commands about pilots whose numbers were asked for, in that order.
     asked: VecDeque<Option<Named>>,
+    /// Orders without an answer yet, and whether the log is to have it.
+    unanswered: BTreeMap<u32, bool>,
+    /// The last reason why something was refused, until it is taken.
+    refused: Option<String>,
     /// Pilots that were asked for because a ship of theirs is in view.
     wondered: BTreeSet<u32>,
 }
@@ -48,6 +52,8 @@ impl Pilot {
             been: BTreeSet::new(),
             gone: None,
             asked: VecDeque::new(),
+            unanswered: BTreeMap::new(),
+            refused: None,
             wondered: BTreeSet::new(),
         }
     }
@@ -79,7 +85,14 @@ impl Pilot {
                     };
                     self.note((line.step * STEP_MICROS) as f64 / 1e6, text);
                 }
-                Event::Answer(answer) if !answer.accepted => self.refuse(&answer.text),
+                Event::Answer(answer) => {
+                    let echoes = self.unanswered.remove(&answer.seq).unwrap_or(false);
+                    if !answer.accepted {
+                        self.refuse(&answer.text);
+                    } else if echoes {
+                        self.tell(answer.text);
+                    }
+                }
                 Event::Pilot(pilot) => match (self.asked.pop_front().flatten(), pilot) {
                     (Some(command), Some(pilot)) => self.say(command(pilot.id)),
                     (Some(_), None) => self.refuse("There is no such pilot."),
@@ -89,8 +102,7 @@ impl Pilot {
                     self.shots = shots;
                     self.logs += 1;
                 }
-                // What an accepted op does is seen, or told by a line.
-                Event::Answer(_) | Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
+                Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
             }
         }
         if let Some((layer, here)) = self.active().map(|ship| (ship.layer, place_of(ship))) {
@@ -130,6 +142,17 @@ impl Pilot {
 
     pub(crate) fn refuse(&mut self, reason: &str) {
         self.tell(format!("Refused: {reason}"));
+        self.refused = Some(reason.to_owned());
+    }
+
+    /// Why the last thing was refused, if one was since this was asked.
+    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+        self.refused.take()
+    }
+
+    /// Whether an order has no answer yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.unanswered.is_empty() || self.asked.iter().any(Option::is_some)
     }
 
     pub(crate) fn active(&self) -> Option<&OwnShip> {
@@ -160,6 +183,13 @@ impl Pilot {
     pub(crate) fn contacts(&self) -> impl Iterator<Item = &Contact> {
         let layer = self.active().map(|ship| ship.layer);
         self.replica().contacts().filter(move |contact| Some(contact.layer) == layer)
+    }
+
+    /// Whether the active ship is where it can dock.
+    pub(crate) fn is_at_haven(&self) -> bool {
+        let here = self.here();
+        let havens = self.replica().map().map_or(&[][..], |map| &map.havens);
+        havens.iter().any(|&(col, row)| Some(Hex::new(col.into(), row.into())) == here)
     }
 
     /// NPCs in view, the nearest first.
@@ -213,7 +243,8 @@ impl Pilot {
 
     /// Ends a course, if there is one.
     pub(crate) fn cancel_if_under_way(&mut self) {
-        if self.active().is_some_and(|ship| !matches!(ship.leg, Leg::Still)) {
+        // A Clamp may have stopped it: what waits for an Unclamp is cancelled as well.
+        if self.active().is_some_and(|ship| !matches!(ship.leg, Leg::Still) || ship.flags.has(Flags::CLAMPED)) {
             self.order(|ship| Command::Cancel { ship });
         }
     }
@@ -228,7 +259,19 @@ impl Pilot {
 
     /// Orders something.
     pub(crate) fn say(&mut self, command: Command) {
-        self.client.send(command);
+        // What becomes of the others is seen, or told by a line of the log.
+        let echoes = !matches!(
+            command,
+            Command::Move { .. }
+                | Command::Attack { .. }
+                | Command::Focus { .. }
+                | Command::Power(_)
+                | Command::Travel { .. }
+                | Command::Rescue { .. }
+                | Command::Dock { .. }
+        );
+        let seq = self.client.send(command);
+        self.unanswered.insert(seq, echoes);
     }
 
     /// Orders something about another pilot, by name or number.
@@ -246,9 +289,12 @@ impl Pilot {
 
     /// What a contact's pilot is called; `None` for an NPC.
     pub(crate) fn owner(&self, contact: &Contact) -> Option<String> {
-        let id = contact.pilot;
-        let name = || self.replica().pilot(id).map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone());
-        (id != 0).then(name)
+        (contact.pilot != 0).then(|| self.called(contact.pilot))
+    }
+
+    /// What a pilot is called, as far as that is known.
+    pub(crate) fn called(&self, id: u32) -> String {
+        self.replica().pilot(id).map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone())
     }
 }
 

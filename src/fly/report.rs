@@ -35,8 +35,13 @@ pub(crate) fn modules(pilot: &mut Pilot) {
 /// The charter, into the log.
 pub(crate) fn charter(pilot: &mut Pilot) {
     let line = pilot.replica().bonds().charter.as_ref().map_or("You are in no charter.".to_owned(), |charter| {
-        let (count, hostile) = (charter.members.len(), &charter.hostile);
-        format!("Charter {} {}: {count} pilots, head {}, hostile {hostile:?}.", charter.id, charter.name, charter.head)
+        let is_own = |id: u32| pilot.replica().welcome().is_some_and(|welcome| welcome.pilot == id);
+        let name = |&id: &u32| if is_own(id) { "you".to_owned() } else { pilot.called(id) };
+        let members: Vec<String> = charter.members.iter().map(name).collect();
+        let hostile: Vec<String> = charter.hostile.iter().map(u32::to_string).collect();
+        let hostile = if hostile.is_empty() { "none".to_owned() } else { hostile.join(", ") };
+        let (id, title, head) = (charter.id, &charter.name, name(&charter.head));
+        format!("Charter {id} {title}: {}; head {head}; hostile charters {hostile}.", members.join(", "))
     });
     pilot.tell(line);
 }
@@ -129,17 +134,29 @@ pub(crate) fn where_line(ship: &OwnShip) -> String {
 }
 
 /// What an escort does by itself.
-pub(crate) fn mind_line(ship: &OwnShip) -> String {
+fn mind_line(ship: &OwnShip) -> String {
     let mind = &ship.mind;
-    let stance = match mind.stance {
+    let follows = if mind.follows { ", follows" } else { "" };
+    let jams = if mind.jam { ", Jams" } else { "" };
+    format!("{}{follows}, Braces under {} %{jams}", stance_line(ship), mind.brace_percent)
+}
+
+/// The same in few columns: F for one that follows, J for one whose Jam triggers are on.
+pub(crate) fn mind_marks(ship: &OwnShip) -> String {
+    let marks = [(ship.mind.follows, " F"), (ship.mind.jam, " J")];
+    let marks: String = marks.iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| *mark).collect();
+    format!("{}{marks}", stance_line(ship))
+}
+
+fn stance_line(ship: &OwnShip) -> String {
+    let stance = match ship.mind.stance {
         Stance::Aggressive => "aggressive",
         Stance::Defensive => "defensive",
         Stance::Support => "support",
         Stance::Passive => "passive",
     };
-    let protects = if mind.protectee == 0 { String::new() } else { format!(" of {}", mind.protectee) };
-    let follows = if mind.follows { ", follows" } else { "" };
-    format!("{stance}{protects}{follows}")
+    let protectee = ship.mind.protectee;
+    if protectee == 0 { stance.to_owned() } else { format!("{stance} of {protectee}") }
 }
 
 /// A shot of the combat log in a line.
@@ -148,7 +165,7 @@ pub(crate) fn shot_line(replica: &Replica, shot: &Shot) -> String {
     let seconds = (shot.step * keel_client::STEP_MICROS) as f64 / 1e6;
     if shot.hit {
         let (raw, shield, hull) = (shot.raw, shot.shield, shot.hull);
-        format!("{seconds:8.2} {shooter} at {target}: {raw:.1} raw, {shield:.1} to shield, {hull:.1} to hull")
+        format!("{seconds:8.2} {shooter} at {target}: {raw:.1} raw, {shield:.1} shield, {hull:.1} hull")
     } else {
         format!("{seconds:8.2} {shooter} at {target}: missed")
     }

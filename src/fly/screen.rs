@@ -7,6 +7,8 @@ mod map;
 mod panels;
 mod ship;
 
+use std::time::{Duration, Instant};
+
 use keel_client::Contact;
 use keel_map::Hex;
 use ratatui::Frame;
@@ -17,7 +19,7 @@ use ratatui::widgets::Paragraph;
 
 pub(crate) use fitting::Fitting;
 
-use super::pilot::Pilot;
+use super::pilot::{Pilot, place};
 
 const GOLD: Color = Color::Rgb(255, 200, 60);
 const SHIELD: Color = Color::Rgb(90, 170, 255);
@@ -25,6 +27,12 @@ const HULL: Color = Color::Rgb(120, 220, 120);
 const BATTERY: Color = Color::Rgb(230, 210, 110);
 const ENEMY: Color = Color::Rgb(255, 110, 100);
 const DIM: Color = Color::DarkGray;
+
+/// How often a combat log that is looked at is asked for.
+const RENEWED: Duration = Duration::from_secs(2);
+
+/// A server that shows nothing for so long is not well.
+const SILENT: Duration = Duration::from_secs(1);
 
 /// What stands where the log is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +59,10 @@ pub(crate) struct View {
     pub(crate) fitting: Option<Fitting>,
     /// The words of the prompt, when it is open.
     pub(crate) prompt: Option<String>,
+    /// The last words of the prompt.
+    pub(crate) said: String,
+    /// When the combat log was asked for, and how long the log was then.
+    asked: Option<(Instant, usize)>,
 }
 
 impl View {
@@ -64,6 +76,15 @@ impl View {
         }
         if let Some(fitting) = &mut self.fitting {
             fitting.keep_up(pilot);
+        }
+    }
+
+    /// Asks for the combat log again while it is shown and something happens.
+    pub(crate) fn renew_shots(&mut self, pilot: &mut Pilot) {
+        let is_old = |&(when, logged): &(Instant, usize)| when.elapsed() > RENEWED && logged < pilot.logged;
+        if self.panel == Panel::Combat && self.asked.as_ref().is_none_or(is_old) {
+            self.asked = Some((Instant::now(), pilot.logged));
+            pilot.ask_log();
         }
     }
 
@@ -86,10 +107,11 @@ fn next(ids: &[u32], from: Option<u32>, by: isize) -> Option<u32> {
     (!ids.is_empty()).then(|| ids[at.rem_euclid(ids.len().cast_signed()).cast_unsigned()])
 }
 
-/// Contacts as the list shows them: NPCs by distance, then pilots.
+/// Contacts as the list shows them: by distance, and pilots before NPCs.
 fn listed(pilot: &Pilot) -> Vec<&Contact> {
-    let mut contacts = pilot.enemies();
-    contacts.extend(pilot.rivals());
+    let here = pilot.here().unwrap_or_default();
+    let mut contacts: Vec<&Contact> = pilot.contacts().collect();
+    contacts.sort_by_key(|contact| (place(contact).distance(here), contact.pilot == 0, contact.id));
     contacts
 }
 
@@ -97,10 +119,17 @@ pub(crate) fn draw(frame: &mut Frame<'_>, pilot: &Pilot, view: &View) {
     let [body, keys] = Layout::vertical([Constraint::Min(10), Constraint::Length(1)]).areas(frame.area());
     if let Some(fitting) = &view.fitting {
         fitting::draw(frame, body, pilot, fitting);
+    } else if view.panel == Panel::Keys {
+        panels::keys(frame, body);
     } else {
         draw_flight(frame, body, pilot, view);
     }
+    let silence = pilot.replica().silence();
     let line = match &view.prompt {
+        _ if silence > SILENT => {
+            let text = format!(" No word from the server for {:.0} s", silence.as_secs_f32());
+            Span::styled(text, Style::new().fg(ENEMY))
+        }
         Some(words) => Span::raw(format!(":{words}_   (Enter does it, Esc closes; such as: stance all support)")),
         None => Span::styled(help(view), Style::new().fg(DIM)),
     };
@@ -109,11 +138,11 @@ pub(crate) fn draw(frame: &mut Frame<'_>, pilot: &Pilot, view: &View) {
 
 fn help(view: &View) -> &'static str {
     if view.fitting.is_some() {
-        " up, down choose · Tab slots or modules · Enter fit · p repair · d dock · : commission CLASS, scrap, drop · Esc back"
+        " up, down choose · Tab other list · Enter fit · p repair · d dock · : words · Esc"
     } else if view.cursor.is_some() {
         " arrows, yubn pick a sector · Enter go there · Esc back"
     } else {
-        " Tab contact · a attack · h hold · q Brace · w Clamp · e Jam · x Unclamp · d dock · t fitting · ? keys · Ctrl-C leave"
+        " Tab a attack · h hold · q w e x powers · d dock · t fitting · ? keys · : words"
     }
 }
 
@@ -128,10 +157,9 @@ fn draw_flight(frame: &mut Frame<'_>, area: ratatui::layout::Rect, pilot: &Pilot
     fleet::draw(frame, fleet, pilot, view);
     ship::draw(frame, ship, pilot);
     match view.panel {
-        Panel::Log => panels::log(frame, log, pilot),
+        Panel::Log | Panel::Keys => panels::log(frame, log, pilot),
         Panel::Card => panels::card(frame, log, pilot),
         Panel::Combat => panels::combat(frame, log, pilot),
-        Panel::Keys => panels::keys(frame, log),
     }
 }
 

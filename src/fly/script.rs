@@ -9,13 +9,26 @@ use keel_client::{Flags, Leg};
 use keel_map::Hex;
 
 use super::POLL;
-use super::deed::{DEEDS, Deed, Target, deed};
+use super::deed::{Deed, Target, deed, usage};
 use super::pilot::{Pilot, place};
 use super::report;
 
 /// What a script can say besides deeds, for a person.
-const WAITS: &str =
-    "hunt S, fight S, await arrival S, await docked S, await pilot S, await locked S, await log TEXT S, wait S, quit";
+const WAITS: [&str; 10] = [
+    "hunt SECONDS",
+    "fight SECONDS",
+    "await arrival SECONDS",
+    "await docked SECONDS",
+    "await pilot SECONDS",
+    "await locked SECONDS",
+    "await log TEXT SECONDS",
+    "wait SECONDS",
+    "quit",
+    "try ORDER",
+];
+
+/// An order is answered in a step or two.
+const ANSWERED: Duration = Duration::from_secs(3);
 
 /// After so long an order that had no effect is given again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -26,6 +39,8 @@ pub(crate) struct Step {
     line: usize,
     /// Not before so long after joining.
     at: Option<Duration>,
+    /// Whether a refusal is no reason to end.
+    tries: bool,
     order: Order,
 }
 
@@ -63,7 +78,8 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Step>> {
     } else {
         text = std::fs::read_to_string(path).with_context(|| format!("cannot read the script {}", path.display()))?;
     }
-    parse(&text).with_context(|| path.display().to_string())
+    let name = if path == Path::new("-") { "the script".to_owned() } else { path.display().to_string() };
+    parse(&text).context(name)
 }
 
 fn parse(text: &str) -> anyhow::Result<Vec<Step>> {
@@ -77,10 +93,14 @@ fn parse(text: &str) -> anyhow::Result<Vec<Step>> {
         if words.is_empty() && at.is_none() {
             continue;
         }
+        let tries = words.first() == Some(&"try");
+        if tries {
+            words.remove(0);
+        }
         let Some(order) = order(&words) else {
-            bail!("line {line}: \"{}\" is none of: [SECONDS] {DEEDS}, {WAITS}", text.trim());
+            bail!("line {line}: \"{}\" is no order: {}", text.trim(), usage(&words, &WAITS));
         };
-        steps.push(Step { line, at, order });
+        steps.push(Step { line, at, tries, order });
     }
     Ok(steps)
 }
@@ -118,7 +138,7 @@ pub(crate) fn fly(pilot: &mut Pilot, script: &[Step]) -> anyhow::Result<()> {
         if step.order == Order::Quit {
             break;
         }
-        flight.fly(&step.order).with_context(|| format!("line {}", step.line))?;
+        flight.fly(&step.order, step.tries).with_context(|| format!("line {}", step.line))?;
     }
     // The answer to a last order is still under way.
     flight.run(Duration::from_millis(300), |_| false)?;
@@ -135,12 +155,9 @@ struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    fn fly(&mut self, order: &Order) -> anyhow::Result<()> {
+    fn fly(&mut self, order: &Order, tries: bool) -> anyhow::Result<()> {
         match order {
-            Order::Do(deed) => {
-                self.read = self.pilot.logged;
-                deed.go(self.pilot).map_err(anyhow::Error::msg)?;
-            }
+            Order::Do(deed) => self.carry_out(deed, tries)?,
             Order::Hunt(most) => self.hunt(*most)?,
             Order::Fight(most) => self.fight(*most)?,
             Order::Await(sign, most) => self.wait_for(sign, *most)?,
@@ -150,6 +167,22 @@ impl Flight<'_> {
             Order::Quit => {}
         }
         Ok(())
+    }
+
+    /// Does something, and waits until it is answered and shown.
+    fn carry_out(&mut self, deed: &Deed, tries: bool) -> anyhow::Result<()> {
+        self.read = self.pilot.logged;
+        self.pilot.take_refusal();
+        if let Err(reason) = deed.go(self.pilot) {
+            self.pilot.refuse(&reason);
+        }
+        self.run(ANSWERED, |pilot| !pilot.is_waiting())?;
+        let step = self.pilot.replica().step();
+        self.run(ANSWERED, |pilot| pilot.replica().step() > step)?;
+        match self.pilot.take_refusal() {
+            Some(reason) if !tries => bail!("refused: {reason}"),
+            _ => Ok(()),
+        }
     }
 
     fn wait_for(&mut self, sign: &Sign, most: Duration) -> anyhow::Result<()> {
@@ -297,7 +330,7 @@ mod tests {
     fn a_line_that_is_no_order_is_named() {
         for bad in ["mov 1 2", "attack me", "wait -1", "wait NaN", "5", "await", "await log 5", "hunt"] {
             let error = parse(&format!("hold\n{bad}\n")).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("line 2: \"{bad}\" is none of: ")), "{error}");
+            assert!(error.starts_with(&format!("line 2: \"{bad}\" is no order: ")), "{error}");
         }
     }
 }

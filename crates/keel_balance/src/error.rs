@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum BalanceError {
     /// The file is missing or cannot be read.
-    #[error("cannot read the balance file {name}: {source}")]
+    #[error("cannot read the balance file {name}")]
     Unreadable {
         /// The path as it was given.
         name: String,

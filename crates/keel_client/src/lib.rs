@@ -24,7 +24,7 @@ mod replica;
 
 pub use client::{Client, ClientError, Event};
 pub use keel_protocol::{
-    Answer, Bonds, Card, Charter, Command, Contact, Flags, Hello, Leg, Line, Map, Mind, Module, Named, OwnShip, Part,
-    Pilot, Power, Resists, STEP_MICROS, Shot, Slot, Stance, Welcome, Who,
+    Answer, Bonds, Card, Charter, Command, Contact, Flags, Hello, Kind, Leg, Line, Map, Mind, Module, Named, OwnShip,
+    Part, Pilot, Power, Resists, STEP_MICROS, Shot, Slot, Stance, Welcome, Who,
 };
 pub use replica::Replica;

@@ -1,7 +1,7 @@
 //! What the server has shown, as one picture.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use keel_protocol::{Bonds, Card, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome};
 
@@ -39,6 +39,12 @@ impl Replica {
     pub fn now(&self) -> u64 {
         let passed = self.heard.map_or(0, |heard| heard.elapsed().as_micros() as u64);
         self.step * STEP_MICROS + passed.min(2 * STEP_MICROS)
+    }
+
+    /// How long the server has shown nothing; none before it first has.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        self.heard.map_or(Duration::ZERO, |heard| heard.elapsed())
     }
 
     /// The pilot's own ships, in the order of ids.
@@ -119,7 +125,7 @@ impl Replica {
         let grade = self.word(|welcome| &welcome.grades, module.grade);
         let faction = self.word(|welcome| &welcome.factions, module.faction);
         let kinds = self.welcome.iter().flat_map(|welcome| &welcome.kinds);
-        let kind = kinds.map(|(name, _)| name.as_str()).nth(module.kind.into()).unwrap_or("?");
+        let kind = kinds.map(|kind| kind.name.as_str()).nth(module.kind.into()).unwrap_or("?");
         format!("{grade} {faction} {kind}")
     }
 

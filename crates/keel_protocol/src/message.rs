@@ -72,7 +72,7 @@ pub enum ToClient {
 }
 
 /// What a client needs to know once.
-#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Welcome {
     /// The server's [`PROTOCOL_VERSION`].
     pub version: u16,
@@ -88,10 +88,21 @@ pub struct Welcome {
     pub factions: Vec<String>,
     /// Grade names; modules name theirs by index.
     pub grades: Vec<String>,
-    /// Names of the kinds of modules, likewise, each with the first of the slots that it goes into.
-    pub kinds: Vec<(String, Slot)>,
+    /// The kinds of modules, likewise.
+    pub kinds: Vec<Kind>,
     /// Factions whose Common modules every Haven's yard has.
     pub yard: Vec<u8>,
+}
+
+/// A kind of module.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Kind {
+    /// What it is called.
+    pub name: String,
+    /// The first of the slots that it goes into.
+    pub slot: Slot,
+    /// Power grid that it takes.
+    pub grid: f32,
 }
 
 /// A map.

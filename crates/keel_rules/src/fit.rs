@@ -86,7 +86,7 @@ pub enum FitError {
     #[error("There is no class {}.", .0.0)]
     UnknownClass(ClassId),
     /// The hull has no such slot.
-    #[error("That hull has no {slot}: it has {wells} weapon wells and {systems} system slots.")]
+    #[error("That hull has no {slot}: it has {wells} for weapons and {systems} for systems.")]
     NoSuchSlot {
         /// Which.
         slot: Slot,

@@ -51,13 +51,13 @@ fn rule_2_slots_differ_by_class_and_a_module_goes_into_its_own_alone() {
         &fit,
         Slot::Well(1),
         Kind::Gun(Variant::Plain),
-        "That hull has no weapon well 2: it has 1 weapon wells and 3 system slots.",
+        "That hull has no weapon well 2: it has 1 for weapons and 3 for systems.",
     );
     refused(
         &fit,
         Slot::System(200),
         Kind::Armor,
-        "That hull has no system slot 201: it has 1 weapon wells and 3 system slots.",
+        "That hull has no system slot 201: it has 1 for weapons and 3 for systems.",
     );
     refused(&fit, Slot::Well(0), Kind::Armor, "No armor goes into the weapon well 1.");
     let slots = [Slot::Well(0), Slot::Armor, Slot::Shield, Slot::System(0), Slot::Shard];

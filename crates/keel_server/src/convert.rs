@@ -3,7 +3,7 @@
 mod card;
 mod op;
 
-pub(crate) use card::{card, home, module};
+pub(crate) use card::{card, kind, module};
 pub(crate) use op::op;
 
 use bevy_ecs::prelude::*;

@@ -53,7 +53,7 @@ pub struct Config {
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The address cannot be had.
-    #[error("cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}")]
     Bind {
         /// Which.
         address: SocketAddr,
@@ -136,7 +136,7 @@ impl Server {
             }
             if pace.slipped() > told && start.elapsed() > told_at + WARN_EVERY {
                 (told, told_at) = (pace.slipped(), start.elapsed());
-                warn!(total = ?told, "steps take longer than the time for them; the world runs slower");
+                warn!(behind = ?told, "steps came late or took too long; the world runs slower");
             }
             self.transport.send();
             std::thread::sleep(pace.rest(start.elapsed()));

@@ -209,6 +209,7 @@ impl Sessions {
         let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(other) if other.pilot == pilot);
         let earlier = self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client);
         if let Some(earlier) = earlier {
+            info!(name = hello.name, %pilot, "takes over from an earlier session");
             self.refuse(transport, now, world, earlier, "You have connected from elsewhere.".to_owned());
         }
         info!(name = hello.name, %pilot, "joined");

@@ -94,7 +94,7 @@ impl World {
             lines: keel_rules::Line::ALL.iter().map(|line| format!("{line:?}")).collect(),
             factions: Faction::ALL.iter().map(|faction| format!("{faction:?}")).collect(),
             grades: Grade::ALL.iter().map(|grade| format!("{grade:?}")).collect(),
-            kinds: Kind::ALL.iter().map(|kind| (kind.to_string(), convert::home(*kind))).collect(),
+            kinds: Kind::ALL.iter().map(|&kind| convert::kind(&self.balance, kind)).collect(),
             yard: yard.collect(),
         }
     }

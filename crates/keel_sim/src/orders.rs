@@ -350,7 +350,7 @@ impl fmt::Display for Done {
             Self::Fitted { kept: None } => f.write_str("Fitted."),
             Self::Fitted { kept: Some(module) } => write!(f, "Fitted. What was there is module {module} of your hold."),
             Self::Repaired(module) => write!(f, "{module} repaired. Its quality is {}.", module.quality),
-            Self::Commissioned(ship) => write!(f, "Ship {ship} is yours."),
+            Self::Commissioned(ship) => write!(f, "Ship {ship} is yours, docked and bare."),
             Self::Scrapped => f.write_str("Scrapped."),
             Self::Dropped => f.write_str("Thrown away."),
         }

@@ -47,7 +47,7 @@ fn rule_3_what_makes_no_ship_is_refused_with_the_reason() {
     game.refuses(pilot, fit(Slot::System(1), cloak), "The fit takes 90 power grid of 80.");
     game.refuses(pilot, fit(Slot::Armor, aura), "No suppression aura goes into the armor slot.");
     game.refuses(pilot, fit(Slot::System(1), aura), "That ship has one already: suppression aura.");
-    let text = "That hull has no system slot 4: it has 1 weapon wells and 3 system slots.";
+    let text = "That hull has no system slot 4: it has 1 for weapons and 3 for systems.";
     game.refuses(pilot, fit(Slot::System(3), Kind::System(System::Brace)), text);
     let hold = Op::Fit { ship, slot: Slot::Armor, part: Part::Hold(ModuleId(9)) };
     game.refuses(pilot, hold, "Your hold has no such module.");

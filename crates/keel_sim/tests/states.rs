@@ -172,8 +172,7 @@ fn says(op: &str, has: impl Fn(State) -> bool) -> Option<&'static str> {
     let (transit, clamped) = (has(InTransit), has(Clamped));
     match op {
         "undock" | "fit" | "repair" | "commission" | "scrap" => Some(NOT_DOCKED),
-        "move" | "travel" | "rescue" | "dock" | "attack" | "focus" if transit => Some(TRANSIT),
-        "berth" if transit => Some(TRANSIT),
+        "move" | "travel" | "rescue" | "dock" | "berth" | "attack" | "focus" if transit => Some(TRANSIT),
         "rescue" if has(Arriving) => Some("This ship just jumped in. It cannot jump to the centre again yet."),
         "dock" if clamped => Some("Clamped. Press Unclamp or Jam it."),
         "cancel" if !transit => Some("There is nothing to cancel."),

@@ -35,13 +35,22 @@ fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool,
         (false, true) => ">",
         (false, false) => " ",
     };
-    let name = format!("{mark} {:<20}", pilot.replica().name(contact));
-    let mut state = format!(" {hops} hop");
-    if let Some(owner) = pilot.owner(contact) {
+    // A pilot's ship goes by their name, which tells it from an NPC of the same make.
+    let name = pilot.owner(contact).map_or_else(
+        || pilot.replica().name(contact),
+        |owner| format!("{owner} {} {}", pilot.replica().word(|welcome| &welcome.classes, contact.class), contact.id),
+    );
+    let name = format!("{mark} {name:<20}");
+    let mut state = match hops {
+        0 => " here".to_owned(),
+        1 => " 1 hop".to_owned(),
+        hops => format!(" {hops} hops"),
+    };
+    if contact.pilot != 0 {
         let bonds = pilot.replica().bonds();
         let duel = if bonds.duels.contains(&contact.pilot) { " duel" } else { "" };
         let kos = if bonds.kos.contains(&contact.pilot) { " KOS" } else { "" };
-        state.push_str(&format!(" {owner}{duel}{kos}"));
+        state.push_str(&format!("{duel}{kos}"));
     }
     state.push_str(&states(contact.flags));
     let style = Style::new().fg(colour);

@@ -1,6 +1,6 @@
 //! The fitting screen: slots, what can go into the chosen one, and the card that comes of it.
 
-use keel_client::{Card, Command, Module, Part, Replica, Slot};
+use keel_client::{Card, Command, Kind, Module, Part, Replica, Slot};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
@@ -34,14 +34,14 @@ fn fitted(card: &Card, slot: Slot) -> Option<&Module> {
 fn options(replica: &Replica, slot: Slot) -> Vec<(Part, String)> {
     let Some(welcome) = replica.welcome() else { return Vec::new() };
     let is_like = |home: Slot| std::mem::discriminant(&home) == std::mem::discriminant(&slot);
-    let goes = |kind: u8| welcome.kinds.get(usize::from(kind)).is_some_and(|(_, home)| is_like(*home));
+    let goes = |kind: u8| welcome.kinds.get(usize::from(kind)).is_some_and(|kind| is_like(kind.slot));
     let hold = replica.hold().iter().filter(|(_, module)| goes(module.kind));
     let hold = hold.map(|(id, module)| (Part::Hold(*id), format!("hold {id}: {}", module_line(replica, module))));
-    let kinds = (0..).zip(&welcome.kinds).filter(|(_, (_, home))| is_like(*home));
-    let yard = kinds.flat_map(|(kind, (name, _))| {
+    let kinds = (0..).zip(&welcome.kinds).filter(|(_, kind)| is_like(kind.slot));
+    let yard = kinds.flat_map(|(kind, Kind { name, grid, .. })| {
         welcome.yard.iter().map(move |&faction| {
             let maker = replica.word(|welcome| &welcome.factions, faction);
-            (Part::Yard { kind, faction }, format!("yard: {maker} {name}"))
+            (Part::Yard { kind, faction }, format!("yard: {maker} {name} · grid {grid:.0}"))
         })
     });
     [(Part::Empty, "nothing".to_owned())].into_iter().chain(hold).chain(yard).collect()
@@ -118,8 +118,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, fitting: &F
         let fitted = fitted(card, slot).map_or("-".to_owned(), |module| module_line(replica, module));
         format!("{:<9} {fitted}", slot_name(slot))
     });
-    let title = if pilot.is_docked() { " Fitting " } else { " Fitting: dock first to change it " };
-    choice(frame, above, title, rows.collect(), fitting.slot, !fitting.modules);
+    let first = if pilot.is_docked() { "" } else { ": dock first to change it" };
+    let class = replica.word(|welcome| &welcome.classes, card.class);
+    let title = format!(" Fitting {class} {}, grid {:.0} of {:.0}{first} ", card.ship, card.grid.0, card.grid.1);
+    choice(frame, above, &title, rows.collect(), fitting.slot, !fitting.modules);
     let (parts, rows): (Vec<_>, _) = options(replica, slots[fitting.slot.min(slots.len() - 1)]).into_iter().unzip();
     let chosen = parts.iter().position(|part| *part == fitting.part).unwrap_or(0);
     choice(frame, below, " Modules for the slot ", rows, chosen, fitting.modules);
@@ -128,7 +130,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, fitting: &F
 }
 
 /// A list of which one is chosen, and always in sight.
-fn choice(frame: &mut Frame<'_>, area: Rect, title: &'static str, rows: Vec<String>, chosen: usize, lit: bool) {
+fn choice(frame: &mut Frame<'_>, area: Rect, title: &str, rows: Vec<String>, chosen: usize, lit: bool) {
     let block = Block::bordered().title(title).border_style(Style::new().fg(if lit { GOLD } else { DIM }));
     let height = usize::from(block.inner(area).height);
     let skip = chosen.saturating_sub(height.saturating_sub(1));

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, GOLD, HULL, Pilot, SHIELD, View, bar};
-use crate::fly::report::{mind_line, where_line};
+use crate::fly::report::{mind_marks, where_line};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let block = Block::bordered().title(" Fleet ");
@@ -31,13 +31,14 @@ fn line<'a>(pilot: &Pilot, ship: &OwnShip, view: &View) -> Line<'a> {
     let style = if selected { style.add_modifier(Modifier::REVERSED) } else { style };
     let full = replica.card(ship.id).map_or((1.0, 1.0), |card| (card.shield, card.hull));
     let share = |pool: f32, full: f32| if full > 0.0 { pool / full } else { 0.0 };
-    let mind = if is_active { String::new() } else { format!(" {}", mind_line(ship)) };
+    let mind = if is_active { String::new() } else { format!(" {}", mind_marks(ship)) };
+    let unarmed = if replica.card(ship.id).is_some_and(|card| card.volley == 0.0) { " unarmed" } else { "" };
     Line::from(vec![
         Span::styled(format!("{mark} {name:<18}"), style),
         Span::raw(" "),
         bar(share(ship.shield, full.0), 3, SHIELD),
         Span::raw(" "),
-        bar(share(ship.hull, full.1), 4, HULL),
-        Span::styled(format!(" {}{mind}", where_line(ship)), Style::new().fg(DIM)),
+        bar(share(ship.hull, full.1), 3, HULL),
+        Span::styled(format!(" {}{mind}{unarmed}", where_line(ship)), Style::new().fg(DIM)),
     ])
 }

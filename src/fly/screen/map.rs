@@ -16,7 +16,8 @@ const CELL: i32 = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let here = pilot.here().unwrap_or_default();
     let layer = pilot.active().map_or(0, |ship| ship.layer);
-    let block = Block::bordered().title(format!(" Layer {layer} · sector {here} "));
+    let block = Block::bordered()
+        .title(format!(" Layer {layer} · sector {here}{} ", if pilot.is_at_haven() { " · Haven" } else { "" }));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let course: Vec<Hex> = pilot

@@ -62,22 +62,32 @@ pub(super) fn combat(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
 }
 
 /// What every key does.
-const KEYS: [&str; 11] = [
-    "arrows, y u b n   hop to that side       m   pick a sector on the map",
-    "Tab               the next contact       a   attack with escorts · f alone · h hold",
+const KEYS: [&str; 20] = [
+    "arrows, y u b n   hop to that side",
+    "m                 pick a sector on the map, and Enter to go there",
+    "Esc               stop: a hop in its window, a jump; or close this",
+    "Tab, Shift-Tab    the next contact, the one before",
+    "a, f, h           attack it with escorts, focus it alone, hold fire",
     "q w e x z         Brace, Clamp, Jam, Unclamp, Cloak, of the ship you fly",
-    "d                 dock and undock        t   the fitting screen",
-    "< >               travel down and up     r   rescue jump to the centre",
-    "[ ]               the next of the fleet  v   fly that ship",
-    "s o p j           its stance, whether it follows, whom it protects, its Jam trigger",
-    "g                 gather the escorts     k   mark the contact's pilot KOS, or no more",
-    "D E               ask or accept a duel with the contact's pilot; end it",
-    "c l ?             card, combat log, keys: again for the log",
-    ":                 anything in words: charters, triggers, hulls, …   Esc cancels a course",
+    "d                 dock at a Haven or berth, and undock",
+    "t                 the fitting screen of the ship you fly",
+    "< and >           travel down and up a layer, from a Haven",
+    "r                 rescue jump to the centre",
+    "[ and ]           choose a ship of the fleet",
+    "v                 fly the chosen ship",
+    "s, o              its stance; whether it follows you (F)",
+    "p, j              whom it protects; whether its Jam triggers are on (J)",
+    "g                 gather the escorts of the map",
+    "k                 mark the contact's pilot KOS, or no more",
+    "D, E              ask for or accept a duel with that pilot; end it",
+    "c, l              card; combat log: again for the log",
+    ":                 any order in words; :help lists them, Up brings the last",
+    "Ctrl-C            leave",
 ];
 
 pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
-    list(frame, area, " Keys ", KEYS.iter().map(|&line| line.to_owned()));
+    let legend = "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth";
+    list(frame, area, " Keys ", KEYS.iter().chain([&legend]).map(|&line| line.to_owned()));
 }
 
 pub(super) fn list(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: impl Iterator<Item = String>) {

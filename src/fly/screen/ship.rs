@@ -21,7 +21,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     let card = replica.card(ship.id);
     let full = |full: fn(&Card) -> f32| card.map_or(1.0, full);
     let now = replica.now();
-    let lines = vec![
+    let mut lines = vec![
         pool("Shield", ship.shield, full(|card| card.shield), SHIELD),
         pool("Hull", ship.hull, full(|card| card.hull), HULL),
         pool("Battery", ship.battery, full(|card| card.battery), BATTERY),
@@ -31,14 +31,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
         )),
         lock_line(ship, now),
         cycle_line(ship, card, now),
-        course_line(ship, now),
         powers_line(ship, card, now),
-        Line::from(if ship.arrival > now {
-            format!("Arriving   {:.1} s: cannot be locked", seconds(ship.arrival, now))
-        } else {
-            format!("State     {}", or_none(&states(ship.flags)))
-        }),
+        Line::from(format!("State     {}", or_none(&states(ship.flags)))),
     ];
+    // On a low screen these are what there is no row for, so they stand only when they say something.
+    if ship.leg != Leg::Still {
+        lines.insert(6, course_line(ship, now));
+    }
+    if ship.arrival > now {
+        lines.insert(6, Line::from(format!("Arriving   {:.1} s: cannot be locked", seconds(ship.arrival, now))));
+    }
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
@@ -82,7 +84,7 @@ fn powers_line<'a>(ship: &OwnShip, card: Option<&Card>, now: u64) -> Line<'a> {
         let left = seconds(ready, now);
         match (silenced, left > 0.0) {
             (true, _) => format!("{key}- "),
-            (false, true) => format!("{key}{left:.0} "),
+            (false, true) => format!("{key}{left:.0}s "),
             (false, false) => format!("{key}\u{25cf} "),
         }
     };

@@ -104,8 +104,8 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
     let mut desk = Desk::new(1);
     desk.until(|pilot| !pilot.enemies().is_empty());
     desk.shows(&["Layer 1 · sector 0 0", " @ ", "x2", "Contacts", "> ", "1 hop", "Fleet", "@ Human Patrol"]);
-    desk.shows(&["Target     none", "Lock       none", "Course     none", "State      none", "Brace ● Jam ● Clamp ●"]);
-    desk.shows(&["Shield     ██████████████ 90/90", "Hull       ██████████████ 360/360", "Tab contact"]);
+    desk.shows(&["Target     none", "Lock       none", "State      none", "Brace ● Jam ● Clamp ●", "· Haven"]);
+    desk.shows(&["Shield     ██████████████ 90/90", "Hull       ██████████████ 360/360", "Tab a attack"]);
 
     // Pick the squad's sector on the map, and go there.
     let goal = desk.pilot.enemies().first().map(|contact| place(contact)).unwrap();
@@ -130,14 +130,19 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
     desk.until(|pilot| Desk::logged(pilot, " raw, "));
     desk.keys("qew");
     desk.until(|pilot| Desk::logged(pilot, "Clamp. Breaker Patrol"));
-    desk.shows(&["Brace. ", "Jam. Target silenced 2.7 s. Its Clamp, Brace, Sensor, and shield", "0 hop jammed"]);
+    desk.shows(&["Brace. ", "Jam. Target silenced 2.7 s. Its Clamp, Brace, Sensor, and shield", "here jammed"]);
     desk.key(KeyCode::Char('x'));
     desk.until(|pilot| Desk::logged(pilot, "Refused: No Clamp holds this ship."));
     desk.key(KeyCode::Char('l'));
     desk.until(|pilot| !pilot.shots.is_empty());
-    desk.shows(&["Combat log, newest first", " to shield, "]);
+    desk.shows(&["Combat log, newest first", " shield, "]);
     desk.key(KeyCode::Char('?'));
-    desk.shows(&["Keys", "Brace, Clamp, Jam, Unclamp, Cloak"]);
+    desk.shows(&["Keys", "Brace, Clamp, Jam, Unclamp, Cloak", "Ctrl-C            leave", "H Haven"]);
+    let small = desk.screen(80, 24);
+    assert!(small.contains("Ctrl-C            leave") && small.contains("B berth"), "{small}");
+    desk.key(KeyCode::Esc);
+    let small = desk.screen(80, 24);
+    assert!(small.contains("State ") && small.contains(": words"), "{small}");
     // No size of a terminal is too small to stand.
     for (width, height) in [(1, 1), (10, 4), (40, 12), (80, 24), (300, 90)] {
         desk.screen(width, height);
@@ -148,13 +153,16 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
 fn the_fitting_screen_fits_what_the_yard_and_the_hold_have_and_the_card_follows() {
     let mut desk = Desk::new(1);
     desk.key(KeyCode::Char('t'));
-    desk.shows(&["Fitting: dock first to change it", "> well 1    Common Human gun · quality 100 · durability 100"]);
-    desk.shows(&["system 1  Common Human Brace", "Shard     -", "yard: Raider slow gun", "Volley 90.0"]);
+    desk.shows(&[
+        "Fitting Patrol 1, grid 80 of 80: dock first to change it",
+        "> well 1    Common Human gun · quality 100 · durability 100",
+    ]);
+    desk.shows(&["system 1  Common Human Brace", "Shard     -", "yard: Raider slow gun · grid 20", "Volley 90.0"]);
     desk.key(KeyCode::Enter);
     desk.until(|pilot| Desk::logged(pilot, "Refused: This ship is not docked."));
     desk.key(KeyCode::Char('d'));
     desk.until(Pilot::is_docked);
-    desk.shows(&[" Fitting "]);
+    desk.shows(&["Fitting Patrol 1, grid 80 of 80 "]);
 
     // Nothing, then every kind of gun of four makers: the second is the Raider's plain one.
     desk.key(KeyCode::Tab);
@@ -187,7 +195,7 @@ fn the_fitting_screen_fits_what_the_yard_and_the_hold_have_and_the_card_follows(
     desk.key(KeyCode::Esc);
     desk.say("commission Frigate Anchor");
     desk.until(|pilot| pilot.replica().own().len() == 2);
-    desk.shows(&["Human Frigate", "defensive, follows", "L1 docked"]);
+    desk.shows(&["Human Frigate", "L1 docked defensive F J unarmed"]);
     desk.keys("]s");
     desk.until(|pilot| pilot.replica().own().any(|ship| ship.mind.stance == keel_client::Stance::Support));
     desk.keys("v");
@@ -195,7 +203,7 @@ fn the_fitting_screen_fits_what_the_yard_and_the_hold_have_and_the_card_follows(
     desk.say("stance @9 passive");
     desk.shows(&["Refused: your fleet has 2 ships"]);
     desk.say("sail away");
-    desk.shows(&["Refused: nothing begins with sail"]);
+    desk.shows(&["no order begins with \"sail\""]);
     desk.keys("d");
     desk.until(|pilot| pilot.active().is_some_and(|ship| !ship.flags.has(Flags::DOCKED)));
     // Up a layer, in transit, and back by Esc.

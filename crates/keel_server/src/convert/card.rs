@@ -1,5 +1,6 @@
 //! Cards and modules.
 
+use keel_balance::Balance;
 use keel_protocol::{Brace, Card, Clamp, Jam, Module, Powers, Resists, Slot};
 use keel_rules::powers::PowerSheet;
 use keel_rules::{DamageTable, Fit, Kind, Micros, Sheet};
@@ -71,15 +72,15 @@ pub(crate) fn module(module: &keel_rules::Module) -> Module {
     }
 }
 
-/// The first slot of those that a module of the kind goes into.
-pub(crate) const fn home(kind: Kind) -> Slot {
-    match kind {
+pub(crate) fn kind(balance: &Balance, kind: Kind) -> keel_protocol::Kind {
+    let slot = match kind {
         Kind::Gun(_) => Slot::Well(0),
         Kind::Armor => Slot::Armor,
         Kind::Shield => Slot::Shield,
         Kind::System(_) => Slot::System(0),
         Kind::Shard => Slot::Shard,
-    }
+    };
+    keel_protocol::Kind { name: kind.to_string(), slot, grid: kind.grid(balance) }
 }
 
 const fn slot(slot: keel_rules::Slot) -> Slot {
