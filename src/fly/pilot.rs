@@ -269,6 +269,12 @@ impl Pilot {
                 | Command::Travel { .. }
                 | Command::Rescue { .. }
                 | Command::Dock { .. }
+                | Command::Activate { .. }
+                | Command::Stance { .. }
+                | Command::Protect { .. }
+                | Command::Triggers { .. }
+                | Command::Follow { .. }
+                | Command::Hostile { .. }
         );
         let seq = self.client.send(command);
         self.unanswered.insert(seq, echoes);

@@ -1,6 +1,6 @@
 //! What a pilot has, as lines of text: for the log, and for panels of the screen.
 
-use keel_client::{Card, Flags, Module, OwnShip, Replica, Resists, Shot, Slot, Stance};
+use keel_client::{Card, Flags, Module, Named, OwnShip, Replica, Resists, Shot, Slot, Stance};
 
 use super::pilot::{Pilot, place_of};
 
@@ -116,7 +116,7 @@ pub(crate) fn slot_name(slot: Slot) -> String {
 
 /// A ship of the fleet in a line.
 pub(crate) fn fleet_line(replica: &Replica, ship: &OwnShip) -> String {
-    let name = replica.named(&keel_client::Named { id: ship.id, pilot: 0, class: ship.class, faction: ship.faction });
+    let name = replica.named(&Named { id: ship.id, pilot: 0, class: ship.class, faction: ship.faction });
     let mind = if ship.flags.has(Flags::ACTIVE) { "you fly it".to_owned() } else { mind_line(ship) };
     format!("{name} · {} · {mind}", where_line(ship))
 }
@@ -161,7 +161,9 @@ fn stance_line(ship: &OwnShip) -> String {
 
 /// A shot of the combat log in a line.
 pub(crate) fn shot_line(replica: &Replica, shot: &Shot) -> String {
-    let (shooter, target) = (replica.named(&shot.shooter), replica.named(&shot.target));
+    let own = replica.welcome().map(|welcome| welcome.pilot);
+    let name = |ship: &Named| if Some(ship.pilot) == own { format!("your {}", ship.id) } else { replica.named(ship) };
+    let (shooter, target) = (name(&shot.shooter), name(&shot.target));
     let seconds = (shot.step * keel_client::STEP_MICROS) as f64 / 1e6;
     if shot.hit {
         let (raw, shield, hull) = (shot.raw, shot.shield, shot.hull);

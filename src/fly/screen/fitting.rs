@@ -111,7 +111,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, fitting: &F
     };
     let replica = pilot.replica();
     let [top, log] = Layout::vertical([Constraint::Min(12), Constraint::Length(6)]).areas(area);
-    let [left, right] = Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(top);
+    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(top);
     let slots = slots(card);
     let [above, below] = Layout::vertical([Constraint::Length(slots.len() as u16 + 2), Constraint::Min(4)]).areas(left);
     let rows = slots.iter().map(|&slot| {

@@ -15,7 +15,9 @@ const CELL: i32 = 4;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let here = pilot.here().unwrap_or_default();
-    let layer = pilot.active().map_or(0, |ship| ship.layer);
+    let Some(layer) = pilot.active().map(|ship| ship.layer) else {
+        return frame.render_widget(Block::bordered().title(" No ship "), area);
+    };
     let block = Block::bordered()
         .title(format!(" Layer {layer} · sector {here}{} ", if pilot.is_at_haven() { " · Haven" } else { "" }));
     let inner = block.inner(area);
