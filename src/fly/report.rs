@@ -98,9 +98,18 @@ pub(crate) fn card_lines(replica: &Replica, card: &Card) -> Vec<String> {
 }
 
 /// A module in a line.
-pub(crate) fn module_line(replica: &Replica, module: &Module) -> String {
-    let rank = if module.rank == 1 { String::new() } else { format!(" rank {}", module.rank) };
-    format!("{}{rank} · quality {} · durability {}", replica.module(module), module.quality, module.durability)
+fn module_line(replica: &Replica, module: &Module) -> String {
+    format!("{} · quality {} · durability {}", ranked(replica, module), module.quality, module.durability)
+}
+
+/// The same in few columns: quality and durability as `100/97`.
+pub(crate) fn module_marks(replica: &Replica, module: &Module) -> String {
+    format!("{} {}/{}", ranked(replica, module), module.quality, module.durability)
+}
+
+fn ranked(replica: &Replica, module: &Module) -> String {
+    let name = replica.module(module);
+    if module.rank == 1 { name } else { format!("{name} rank {}", module.rank) }
 }
 
 /// A slot as people count.

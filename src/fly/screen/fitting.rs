@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, GOLD, Pilot, panels};
-use crate::fly::report::{card_lines, module_line, slot_name};
+use crate::fly::report::{card_lines, module_marks, slot_name};
 
 /// What is chosen on the fitting screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ fn options(replica: &Replica, slot: Slot) -> Vec<(Part, String)> {
     let is_like = |home: Slot| std::mem::discriminant(&home) == std::mem::discriminant(&slot);
     let goes = |kind: u8| welcome.kinds.get(usize::from(kind)).is_some_and(|kind| is_like(kind.slot));
     let hold = replica.hold().iter().filter(|(_, module)| goes(module.kind));
-    let hold = hold.map(|(id, module)| (Part::Hold(*id), format!("hold {id}: {}", module_line(replica, module))));
+    let hold = hold.map(|(id, module)| (Part::Hold(*id), format!("hold {id}: {}", module_marks(replica, module))));
     let kinds = (0..).zip(&welcome.kinds).filter(|(_, kind)| is_like(kind.slot));
     let yard = kinds.flat_map(|(kind, Kind { name, grid, .. })| {
         welcome.yard.iter().map(move |&faction| {
@@ -115,12 +115,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, fitting: &F
     let slots = slots(card);
     let [above, below] = Layout::vertical([Constraint::Length(slots.len() as u16 + 2), Constraint::Min(4)]).areas(left);
     let rows = slots.iter().map(|&slot| {
-        let fitted = fitted(card, slot).map_or("-".to_owned(), |module| module_line(replica, module));
+        let fitted = fitted(card, slot).map_or("-".to_owned(), |module| module_marks(replica, module));
         format!("{:<9} {fitted}", slot_name(slot))
     });
-    let first = if pilot.is_docked() { "" } else { ": dock first to change it" };
+    let first = if pilot.is_docked() { "quality/durability" } else { "dock first to change it" };
     let class = replica.word(|welcome| &welcome.classes, card.class);
-    let title = format!(" Fitting {class} {}, grid {:.0} of {:.0}{first} ", card.ship, card.grid.0, card.grid.1);
+    let title = format!(" Fitting {class} {}, grid {:.0} of {:.0} · {first} ", card.ship, card.grid.0, card.grid.1);
     choice(frame, above, &title, rows.collect(), fitting.slot, !fitting.modules);
     let (parts, rows): (Vec<_>, _) = options(replica, slots[fitting.slot.min(slots.len() - 1)]).into_iter().unzip();
     let chosen = parts.iter().position(|part| *part == fitting.part).unwrap_or(0);

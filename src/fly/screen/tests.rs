@@ -153,16 +153,13 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
 fn the_fitting_screen_fits_what_the_yard_and_the_hold_have_and_the_card_follows() {
     let mut desk = Desk::new(1);
     desk.key(KeyCode::Char('t'));
-    desk.shows(&[
-        "Fitting Patrol 1, grid 80 of 80: dock first to change it",
-        "> well 1    Common Human gun · quality 100 · durability 100",
-    ]);
+    desk.shows(&["Fitting Patrol 1, grid 80 of 80 · dock first to change it", "> well 1    Common Human gun 100/100"]);
     desk.shows(&["system 1  Common Human Brace", "Shard     -", "yard: Raider slow gun · grid 20", "Volley 90.0"]);
     desk.key(KeyCode::Enter);
     desk.until(|pilot| Desk::logged(pilot, "Refused: This ship is not docked."));
     desk.key(KeyCode::Char('d'));
     desk.until(Pilot::is_docked);
-    desk.shows(&["Fitting Patrol 1, grid 80 of 80 "]);
+    desk.shows(&["Fitting Patrol 1, grid 80 of 80 · quality/durability "]);
 
     // Nothing, then every kind of gun of four makers: the second is the Raider's plain one.
     desk.key(KeyCode::Tab);
