@@ -151,8 +151,9 @@ fn the_hash_tells_values_apart_and_not_layout() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = Balance::load(std::path::Path::new("no/such.ron")).unwrap_err().to_string();
-    assert!(error.starts_with("cannot read the balance file no/such.ron: "), "{error}");
+    let error = Balance::load(std::path::Path::new("no/such.ron")).unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the balance file no/such.ron");
+    assert!(std::error::Error::source(&error).is_some(), "and why, which is said once");
 }
 
 proptest! {
