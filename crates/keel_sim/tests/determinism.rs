@@ -4,21 +4,27 @@ use std::time::Duration;
 
 use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_time::TimeUpdateStrategy;
-use keel_balance::Faction;
+use keel_balance::{Faction, System};
 use keel_map::Hex;
-use keel_sim::{Op, Order, Orders, PilotId};
+use keel_rules::powers::Power;
+use keel_sim::{Op, Order, Orders, PilotId, Stance};
 use keel_testkit::{Game, Setup};
 
 /// A world of squads that three pilots fly about and fight in; its hash every ten steps.
 fn flown(seed: u64, threads: usize) -> Vec<u64> {
     let mut game = Game::new(Setup { seed, threads, squads: true, layer: 2, ..Setup::default() });
     game.step(15);
-    let fit = game.common(4, Faction::Human);
+    let systems = [System::Brace, System::Jam, System::Clamp, System::Mender, System::Aura];
+    let fit = systems.iter().fold(game.common(4, Faction::Human), |fit, &system| fit.with(system, Faction::Human));
     let sectors: Vec<Hex> = game.ships().iter().step_by(10).map(|npc| game.hex(npc.id)).collect();
     let pilots = [0, 1, 2].map(|n| {
         let pilot = game.pilot();
-        game.ship_at(pilot, fit, sectors[n]);
-        (pilot, game.ship_at(pilot, fit, sectors[n]))
+        let ship = game.ship_at(pilot, fit, sectors[n]);
+        for stance in [Stance::Aggressive, Stance::Support] {
+            let escort = game.ship_at(pilot, fit, sectors[n]);
+            game.order(pilot, Op::Stance { ship: escort, stance });
+        }
+        (pilot, ship)
     });
     let mut hashes = Vec::new();
     for round in 0..120u32 {
@@ -30,6 +36,7 @@ fn flown(seed: u64, threads: usize) -> Vec<u64> {
             let near = game.ships().into_iter().find(|other| other.pilot().is_none() && game.hex(other.id) == here);
             match near {
                 Some(target) if (round + n) % 29 != 0 => game.order(pilot, Op::Attack { ship, target: target.id }),
+                _ if round % 7 == 0 => game.order(pilot, Op::Power(Power::ALL[(round % 5) as usize])),
                 _ => {
                     let side = keel_map::Direction::ALL[((round / 3 + n * 2) % 6) as usize];
                     game.order(pilot, Op::Move { ship, to: here.neighbour(side) })
