@@ -270,8 +270,6 @@ fn advance_ships(
         let navigation = &card.0.navigation;
         let Ok(here) = sectors.get(sector.0) else { continue };
         let Ok(map) = maps.get(here.map) else { continue };
-        // The ships of those who have left dock where they come to rest, if they may there.
-        let is_left = pilots.get(fleet.0).is_ok_and(|pilot| !pilot.online);
         let mut come = |sector, arrival| coming.push(Coming { id: ship.id, ship: entity, sector, arrival });
         match helm.bypass_change_detection().advance(now, navigation, is_held) {
             Event::Nothing => {}
@@ -285,26 +283,21 @@ fn advance_ships(
                 if let Some(sector) = map.sector(hex) {
                     come(sector, None);
                 }
-                if is_left && helm.leg == Leg::Still {
-                    docking.add(entity);
-                }
             }
             Event::Landed(Passage::Rescue) => {
                 let flag = navigation.rescue[usize::from(map.layer - 1)];
                 come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
-                if is_left {
-                    docking.add(entity);
-                }
                 notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
             }
             Event::Landed(Passage::Travel { layer }) => {
                 let Some(to) = layers.layer(layer).and_then(|map| maps.get(map).ok()) else { continue };
                 come(to.centre(), None);
-                if is_left {
-                    docking.add(entity);
-                }
                 notes.write_batch(Noted::ship(ship, Note::Travelled { layer }));
             }
+        }
+        // Whose pilot has left docks where it comes to rest, if it may there.
+        if helm.leg == Leg::Still && pilots.get(fleet.0).is_ok_and(|pilot| !pilot.online) {
+            docking.add(entity);
         }
     }
     // Ships come into a sector in the order of their ids, so that the order in which it holds them is no accident.

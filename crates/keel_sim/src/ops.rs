@@ -61,6 +61,7 @@ fn apply_orders(world: &mut World) {
         let result = bridge.order(pilot, op);
         bridge.world.write_message(Answered { pilot, seq, result });
     }
+    bridge.obeying.sort_unstable();
     minds.sort_by_key(|(ship, _)| *ship);
     for (ship, act) in minds.drain(..) {
         // A mind decided on what it saw a step ago; what has gone since is no fault.
@@ -76,7 +77,7 @@ struct Bridge<'w> {
     world: &'w mut World,
     now: Moment,
     balance: Arc<Balance>,
-    /// Ships that have orders of this step from their pilot about what to lock or where to be.
+    /// Ships that have orders of this step from their pilot about what to lock or where to be; in order once all are in.
     obeying: Vec<Entity>,
 }
 
@@ -125,7 +126,7 @@ impl Bridge<'_> {
     fn act(&mut self, ship: ShipId, act: Act) -> Result<Done, Refusal> {
         let entity = self.world.resource::<ShipIndex>().get(ship).ok_or(Refusal::UnknownShip)?;
         // What its mind decided a step ago does not undo what its pilot orders now.
-        if matches!(act, Act::Lock(_) | Act::Move(_)) && self.obeying.contains(&entity) {
+        if matches!(act, Act::Lock(_) | Act::Move(_)) && self.obeying.binary_search(&entity).is_ok() {
             return Ok(Done::Held);
         }
         match act {
