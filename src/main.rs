@@ -2,6 +2,7 @@
 
 mod balance;
 mod fly;
+mod map;
 mod serve;
 
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ enum Command {
     Serve(serve::Args),
     /// Fly a ship from this terminal, or by a script
     Fly(fly::Args),
+    /// Draw a map, or print it
+    Map(map::Args),
     /// Look at a balance file
     #[command(subcommand)]
     Balance(balance::Command),
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         None => serve::run(&cli.serve),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Fly(args)) => fly::run(&args),
+        Some(Command::Map(args)) => map::run(&args),
         Some(Command::Balance(command)) => balance::run(&command),
     };
     match result {

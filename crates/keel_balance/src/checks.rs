@@ -45,6 +45,7 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
         record.fault_at("fleet", format!("expected at most {MOST_FLEET} ships, found {}", balance.fleet));
     }
     cycles(balance, record);
+    maps(balance, record);
     if !(1..=32).contains(&balance.map.radius) {
         record.fault_at("map.radius", format!("expected a radius from 1 to 32, found {}", balance.map.radius));
     }
@@ -73,6 +74,58 @@ fn classes(classes: &Table<Class>, record: &Record<'_>) {
     for (name, class) in classes.iter().filter(|(_, class)| class.slots > MOST_SYSTEMS) {
         let problem = format!("expected at most {MOST_SYSTEMS} slots, found {}", class.slots);
         record.fault_at(&format!("classes.{name}.slots"), problem);
+    }
+}
+
+/// The least side of a box, and the most: a map is laid out while a server starts and while it storms.
+const SIDES: std::ops::RangeInclusive<u8> = 8..=40;
+
+fn maps(balance: &Balance, record: &Record<'_>) {
+    for (name, map) in [("layer", &balance.map.layer), ("rift", &balance.map.rift)] {
+        if !SIDES.contains(&map.side) || map.side % 2 != 0 {
+            record.fault_at(
+                &format!("map.{name}.side"),
+                format!("expected an even side from 8 to 40, found {}", map.side),
+            );
+        }
+        let places = u16::from(map.side) * u16::from(map.side);
+        if map.most > places {
+            let problem = format!("expected at most the {places} places of the box, found {}", map.most);
+            record.fault_at(&format!("map.{name}.most"), problem);
+        }
+    }
+    if balance.map.hazards > 50 {
+        record.fault_at("map.hazards", format!("expected at most 50 of a hundred, found {}", balance.map.hazards));
+    }
+    for (name, patches) in [("belts", &balance.map.belts), ("clouds", &balance.map.clouds)] {
+        at_least_one(patches.size, &format!("map.{name}.size"), record);
+        at_least_one(patches.richness, &format!("map.{name}.richness"), record);
+    }
+    at_least_one(balance.rift_pay, "rift_pay", record);
+    for (index, (layer, rift)) in balance.layers.iter().zip(&balance.rifts).enumerate() {
+        if !(1..=balance.map.layer.most).contains(&layer.sectors) {
+            let problem = format!(
+                "expected 1 to the {} that a layer has at most, found {}",
+                balance.map.layer.most, layer.sectors
+            );
+            record.fault_at(&format!("layers[{index}].sectors"), problem);
+        }
+        if rift.sectors > balance.map.rift.most {
+            let problem = format!(
+                "expected the {} that a Rift has at most, or fewer, found {}",
+                balance.map.rift.most, rift.sectors
+            );
+            record.fault_at(&format!("rifts[{index}].sectors"), problem);
+        }
+        twice(layer.sectors, rift.sectors, "sectors", index, record);
+    }
+}
+
+/// What a Rift has of its own is written out, and has to be twice its layer's (rule 11).
+fn twice(layer: u16, rift: u16, what: &str, index: usize, record: &Record<'_>) {
+    if u32::from(rift) != 2 * u32::from(layer) {
+        let problem = format!("expected {}, twice the {what} of layers[{index}], found {rift}", 2 * u32::from(layer));
+        record.fault_at(&format!("rifts[{index}].{what}"), problem);
     }
 }
 

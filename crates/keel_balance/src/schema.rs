@@ -67,12 +67,16 @@ pub struct Balance {
     pub charter: Charter,
     /// Layers 1 to 6.
     pub layers: [Layer; 6],
+    /// Rifts 1 to 6.
+    pub rifts: [Rift; 6],
+    /// What a Rift pays, times its layer.
+    pub rift_pay: u8,
     /// How many NPC squads a map holds.
     pub squads: Squads,
     /// What a new pilot flies.
     pub starter: Starter,
-    /// The open map.
-    pub map: OpenMap,
+    /// How maps are laid out.
+    pub map: MapRule,
     /// Shots that each pilot's combat log keeps.
     pub combat_log: u16,
 }

@@ -1,13 +1,64 @@
 //! The open sectors of a map.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use crate::hex::Hex;
+
+/// The pattern that a map has settled into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One ragged mass.
+    Sprawl,
+    /// Narrow ways out from the centre.
+    Channels,
+    /// Islands with bridges between them.
+    Archipelago,
+    /// Rings around the centre, with spokes.
+    Rings,
+}
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: [Self; 4] = [Self::Sprawl, Self::Channels, Self::Archipelago, Self::Rings];
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sprawl => "a sprawl",
+            Self::Channels => "channels",
+            Self::Archipelago => "an archipelago",
+            Self::Rings => "rings",
+        })
+    }
+}
+
+/// What there is in an open sector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Terrain {
+    /// Nothing.
+    #[default]
+    Open,
+    /// A belt.
+    Belt {
+        /// How much there is, from 1.
+        richness: u16,
+    },
+    /// A gas cloud.
+    Cloud {
+        /// How much there is, from 1.
+        richness: u16,
+    },
+}
 
 /// Which sectors a map has. Their order (by row, then column) is their number and never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     hexes: Vec<Hex>,
+    terrain: Vec<Terrain>,
+    hazards: Vec<Hex>,
+    shape: Option<Shape>,
     /// The sectors of each row, as the row's place in `hexes`: lookups need no hashing.
     rows: Vec<std::ops::Range<usize>>,
     first_row: i32,
@@ -17,10 +68,13 @@ impl Layout {
     /// A plain hexagon of sectors around the centre, so many hops to its rim.
     #[must_use]
     pub fn open(radius: u8) -> Self {
-        Self::new(Hex::CENTRE.within(radius.into()))
+        let hexes = Hex::CENTRE.within(radius.into());
+        Self::new(hexes.into_iter().map(|hex| (hex, Terrain::Open)).collect(), Vec::new(), None)
     }
 
-    fn new(hexes: Vec<Hex>) -> Self {
+    /// A layout of those sectors, which are in their order.
+    pub(crate) fn new(sectors: Vec<(Hex, Terrain)>, hazards: Vec<Hex>, shape: Option<Shape>) -> Self {
+        let (hexes, terrain): (Vec<Hex>, Vec<Terrain>) = sectors.into_iter().unzip();
         let first_row = hexes.first().map_or(0, |hex| hex.row);
         let mut rows: Vec<std::ops::Range<usize>> = Vec::new();
         for (index, hex) in hexes.iter().enumerate() {
@@ -28,7 +82,30 @@ impl Layout {
             rows.resize(row + 1, index..index);
             rows[row].end = index + 1;
         }
-        Self { hexes, rows, first_row }
+        Self { hexes, terrain, hazards, shape, rows, first_row }
+    }
+
+    /// The sectors in their order, each with what is in it.
+    pub fn sectors(&self) -> impl ExactSizeIterator<Item = (Hex, Terrain)> {
+        self.hexes.iter().copied().zip(self.terrain.iter().copied())
+    }
+
+    /// What is in a sector; `None` when the map has no such sector.
+    #[must_use]
+    pub fn terrain(&self, hex: Hex) -> Option<Terrain> {
+        self.index(hex).map(|index| self.terrain[index])
+    }
+
+    /// Places beside open sectors that no ship enters, by row, then column.
+    #[must_use]
+    pub fn hazards(&self) -> &[Hex] {
+        &self.hazards
+    }
+
+    /// The pattern of a map that was generated.
+    #[must_use]
+    pub const fn shape(&self) -> Option<Shape> {
+        self.shape
     }
 
     /// The sectors in their order.
@@ -147,7 +224,8 @@ mod tests {
     fn there_is_no_path_to_what_is_not_there() {
         let map = Layout::open(2);
         assert_eq!(map.path(Hex::CENTRE, Hex::new(3, 0)), None);
-        let split = Layout::new(vec![Hex::new(0, 0), Hex::new(2, 0)]);
+        let apart = [Hex::new(0, 0), Hex::new(2, 0)].map(|hex| (hex, Terrain::Open));
+        let split = Layout::new(apart.to_vec(), Vec::new(), None);
         assert_eq!(split.path(Hex::new(0, 0), Hex::new(2, 0)), None);
     }
 }

@@ -67,6 +67,8 @@ pub struct Layer {
     pub berths: bool,
     /// The flag after a rescue jump.
     pub rescue_s: Delay,
+    /// Open sectors at least.
+    pub sectors: u16,
     /// NPCs that a sector holds at most.
     pub sector_cap: u8,
     /// NPCs in a squad, on paper: the sector's cap wins.
@@ -132,10 +134,50 @@ pub struct Starter {
     pub respawn_s: Delay,
 }
 
-/// The open map.
+/// What a Rift has of its own.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OpenMap {
-    /// Hops from the centre to the rim.
+pub struct Rift {
+    /// Open sectors at least.
+    pub sectors: u16,
+}
+
+/// How maps are laid out.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapRule {
+    /// Hops from the centre of an open map to its rim.
     pub radius: u8,
+    /// The box of a layer.
+    pub layer: MapBox,
+    /// The box of a Rift.
+    pub rift: MapBox,
+    /// Of a hundred places of the box, how many no ship enters.
+    pub hazards: u8,
+    /// Belts of a layer.
+    pub belts: Patches,
+    /// Gas clouds of a layer.
+    pub clouds: Patches,
+}
+
+/// The hidden box in which a map lies.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MapBox {
+    /// Columns and rows.
+    pub side: u8,
+    /// Open sectors at most.
+    pub most: u16,
+}
+
+/// Patches of belts or clouds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Patches {
+    /// How many a map has.
+    pub count: u8,
+    /// Sectors of each at most.
+    pub size: u8,
+    /// Richness of each sector at most.
+    pub richness: u16,
 }
