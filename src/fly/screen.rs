@@ -26,6 +26,7 @@ const SHIELD: Color = Color::Rgb(90, 170, 255);
 const HULL: Color = Color::Rgb(120, 220, 120);
 const BATTERY: Color = Color::Rgb(230, 210, 110);
 const ENEMY: Color = Color::Rgb(255, 110, 100);
+const HAZARD: Color = Color::Rgb(120, 50, 50);
 const DIM: Color = Color::DarkGray;
 
 /// How often a combat log that is looked at is asked for.

@@ -46,9 +46,6 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     }
     cycles(balance, record);
     maps(balance, record);
-    if !(1..=32).contains(&balance.map.radius) {
-        record.fault_at("map.radius", format!("expected a radius from 1 to 32, found {}", balance.map.radius));
-    }
     let edge = &balance.edge;
     for (name, damage, beaten) in [
         ("plasma_beats", DamageType::Plasma, edge.plasma_beats),

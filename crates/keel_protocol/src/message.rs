@@ -116,6 +116,12 @@ pub struct Map {
     pub havens: Vec<(i16, i16)>,
     /// Sectors with a berth of the pilot's charter.
     pub berths: Vec<(i16, i16)>,
+    /// Places beside sectors that no ship enters.
+    pub hazards: Vec<(i16, i16)>,
+    /// Sectors with a belt, and how rich it is.
+    pub belts: Vec<((i16, i16), u16)>,
+    /// Sectors with a gas cloud, and how rich it is.
+    pub clouds: Vec<((i16, i16), u16)>,
 }
 
 /// What is between a pilot and others.

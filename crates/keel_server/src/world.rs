@@ -7,11 +7,12 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Grade};
+use keel_map::Terrain;
 use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome};
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
-    Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Haven, Hold, InSector, Maps, Noted, Now, Order, Orders,
-    PilotId, Sector, Ship, ShipId, SimPlugin, SimSet,
+    Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, Order,
+    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet,
 };
 
 use crate::replication::{Plain, Replication};
@@ -41,6 +42,7 @@ impl World {
             TimePlugin,
             SimPlugin {
                 balance: config.balance.clone(),
+                ground: Ground::Generated,
                 layers: 1..=6,
                 start: config.layer,
                 seed: config.seed,
@@ -169,6 +171,10 @@ impl World {
             let sectors = map.layout.hexes().iter().zip(map.sectors());
             sectors.filter(|(_, sector)| is_one(**sector)).map(|(&hex, _)| convert::place(hex)).collect()
         };
+        let rich = |richness: &dyn Fn(Terrain) -> Option<u16>| {
+            let sectors = map.layout.sectors();
+            sectors.filter_map(|(hex, terrain)| Some((convert::place(hex), richness(terrain)?))).collect()
+        };
         let is_own = |sector| {
             let berth = world.get::<Berth>(sector).map(|berth| berth.0);
             berth.is_some() && berth == charter
@@ -178,6 +184,15 @@ impl World {
             sectors: places(&|_| true),
             havens: places(&|sector| world.get::<Haven>(sector).is_some()),
             berths: places(&is_own),
+            hazards: map.layout.hazards().iter().map(|&hex| convert::place(hex)).collect(),
+            belts: rich(&|terrain| match terrain {
+                Terrain::Belt { richness } => Some(richness),
+                Terrain::Open | Terrain::Cloud { .. } => None,
+            }),
+            clouds: rich(&|terrain| match terrain {
+                Terrain::Cloud { richness } => Some(richness),
+                Terrain::Open | Terrain::Belt { .. } => None,
+            }),
         })
     }
 

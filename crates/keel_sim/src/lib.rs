@@ -38,9 +38,9 @@ pub use schedule::{Now, SimSet};
 pub use shot::{CombatLog, Downed, Fired, Gun, LockedBy, Locking, Logged, Rolled, Shot, Struck, Wear};
 pub use squads::{Squad, UnfitError, check_fits, spawn_squad};
 pub use world::{
-    Arrival, Awake, Battery, Berth, Card, Condition, Contact, Docked, Fitted, Fleet, Haven, Hold, InFleet, InSector,
-    Map, Maps, Occupants, Pilot, PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Spot, Tuning,
-    spawn_pilot, spawn_ship,
+    Arrival, Awake, Battery, Berth, Card, Condition, Contact, Docked, Fitted, Fleet, Ground, Haven, Hold, InFleet,
+    InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Spot,
+    Tuning, spawn_pilot, spawn_ship,
 };
 
 use std::ops::RangeInclusive;
@@ -53,6 +53,8 @@ use keel_balance::Balance;
 pub struct SimPlugin {
     /// Every number.
     pub balance: Arc<Balance>,
+    /// What the layers look like.
+    pub ground: Ground,
     /// The layers that there are, within 1 to 6.
     pub layers: RangeInclusive<u8>,
     /// The one of them where new pilots come into the world.
@@ -70,7 +72,13 @@ impl Plugin for SimPlugin {
         let Self { start, seed, threads, .. } = *self;
         app.add_plugins((
             schedule::SchedulePlugin { threads },
-            world::WorldPlugin { balance: Arc::clone(&self.balance), layers: self.layers.clone(), start, seed },
+            world::WorldPlugin {
+                balance: Arc::clone(&self.balance),
+                ground: self.ground,
+                layers: self.layers.clone(),
+                start,
+                seed,
+            },
             bonds::BondsPlugin,
             pilots::PilotsPlugin,
             ops::OpsPlugin,

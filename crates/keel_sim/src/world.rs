@@ -5,7 +5,7 @@ mod pilot;
 mod ship;
 
 pub(crate) use map::{Appeared, port};
-pub use map::{Berth, Docked, Haven, InSector, Map, Maps, Occupants, Sector};
+pub use map::{Berth, Docked, Ground, Haven, InSector, Map, Maps, Occupants, Sector};
 pub use pilot::{Fleet, Hold, InFleet, Pilot, PilotIndex, spawn_pilot};
 pub use ship::{
     Arrival, Awake, Battery, Card, Condition, Contact, Fitted, Powers, Quiet, Rolls, Ship, ShipIndex, ShipSpec, Spot,
@@ -22,6 +22,7 @@ use keel_balance::Balance;
 
 pub(crate) struct WorldPlugin {
     pub(crate) balance: Arc<Balance>,
+    pub(crate) ground: Ground,
     pub(crate) layers: RangeInclusive<u8>,
     pub(crate) start: u8,
     pub(crate) seed: u64,
@@ -36,7 +37,7 @@ impl Plugin for WorldPlugin {
             .init_resource::<PilotIndex>()
             .add_message::<Appeared>();
         for layer in self.layers.clone() {
-            map::lay_out(app.world_mut(), layer);
+            map::lay_out(app.world_mut(), layer, self.ground);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keel_balance::{Balance, Faction, Grade, Leaf};
-use keel_map::{Direction, Hex};
+use keel_map::{Direction, Hex, MapKey, Plan, generate};
 use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Slot};
 use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
@@ -39,6 +39,12 @@ fn cards(balance: &Balance) -> String {
     }
     print(&Fit::starter(balance));
     cards
+}
+
+/// Every map of two seeds.
+fn maps(balance: &Balance) -> String {
+    let seeds = MapKey::all().flat_map(|key| [1, 2].map(|seed| (Plan::of(balance, key), seed)));
+    seeds.map(|(plan, seed)| format!("{:?}\n", generate(&plan, seed, &[]))).collect()
 }
 
 /// What a world of that layer tells over 130 s of fights, losses and arrivals.
@@ -154,6 +160,7 @@ fn others(value: &str) -> Vec<String> {
 fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
     let shipped = Arc::new(Balance::parse("balance.ron", SHIPPED_BALANCE).unwrap());
     let leaves = Balance::leaves("balance.ron", SHIPPED_BALANCE).unwrap();
+    let shipped_maps = maps(&shipped);
     let (shipped_cards, mut shipped_answered, mut shipped_told) = (cards(&shipped), BTreeMap::new(), BTreeMap::new());
     for layer in 1..=6 {
         shipped_answered.insert(layer, answered(&shipped, layer));
@@ -173,6 +180,7 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
         };
         let shows = |balance: &Arc<Balance>| {
             cards(balance) != shipped_cards
+                || maps(balance) != shipped_maps
                 || layers.clone().chain([4]).any(|layer| answered(balance, layer) != shipped_answered[&layer])
                 || layers.clone().any(|layer| told(balance, layer) != shipped_told[&layer])
         };

@@ -166,3 +166,35 @@ fn a_starter_wins_against_a_layer_1_squad_of_every_faction() {
         }
     }
 }
+
+#[test]
+fn rule_11_generated_layers_fill_like_plain_ones_and_are_flown_by_their_ways() {
+    let balance = shipped_balance();
+    let mut game =
+        Game::new(Setup { layer: 1, generated: true, others: true, squads: true, seed: 4, ..Setup::default() });
+    game.step(30);
+    let mut sectors: BTreeMap<(u8, Hex), usize> = BTreeMap::new();
+    for ship in npcs(&game) {
+        *sectors.entry((game.layer(ship.id), game.hex(ship.id))).or_default() += 1;
+    }
+    for (layer, rules) in (1..).zip(&balance.layers) {
+        let counts: Vec<usize> = sectors.iter().filter(|((of, _), _)| *of == layer).map(|(_, &count)| count).collect();
+        assert!(counts.iter().sum::<usize>() > 25 * usize::from(rules.squad), "layer {layer}: {counts:?}");
+        assert!(counts.iter().all(|&count| count <= usize::from(rules.sector_cap)));
+        assert!(!sectors.contains_key(&(layer, Hex::CENTRE)));
+    }
+    // The way to the farthest squad of Layer 1 is as long as the order says, and leads there.
+    let far = sectors.keys().filter(|(layer, _)| *layer == 1).map(|(_, hex)| *hex);
+    let far = far.max_by_key(|hex| hex.distance(Hex::CENTRE)).unwrap();
+    let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
+    let keel_sim::Done::Course { hops, arrives, .. } = game.op(pilot, Op::Move { ship, to: far }).unwrap() else {
+        panic!("a course")
+    };
+    assert!(u32::from(hops) >= far.distance(Hex::CENTRE));
+    game.set(ship, Condition(keel_rules::Pools { shield: 0.0, hull: 1e9 }));
+    while game.now() < arrives.step() {
+        game.step(1);
+        game.change::<Condition>(ship, |condition| condition.0.hull = 1e9);
+    }
+    assert_eq!(game.hex(ship), far);
+}

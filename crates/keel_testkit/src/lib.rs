@@ -10,9 +10,9 @@ use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Docked, Done, Downed, Fitted, InSector, Locking, Logged, Map, Maps, Note, Noted, Now, Op,
-    Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin,
-    SimSet, Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Docked, Done, Downed, Fitted, Ground, InSector, Locking, Logged, Map, Maps, Note, Noted,
+    Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot,
+    SimPlugin, SimSet, Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -30,10 +30,15 @@ pub fn unworn_balance() -> Balance {
 /// Its text.
 pub const SHIPPED_BALANCE: &str = include_str!("../../../balance.ron");
 
+/// Hops from the centre of a plain map to its rim: 217 sectors.
+pub const RADIUS: u8 = 8;
+
 /// What a world is made of.
 pub struct Setup {
     /// Every number.
     pub balance: Arc<Balance>,
+    /// Whether the layers are generated, or plain hexagons of [`RADIUS`].
+    pub generated: bool,
     /// The layer where everything comes into the world, 1 to 6.
     pub layer: u8,
     /// Whether the other layers are there too.
@@ -49,7 +54,15 @@ pub struct Setup {
 impl Default for Setup {
     /// An empty open-fire layer of the shipped balance.
     fn default() -> Self {
-        Self { balance: Arc::new(shipped_balance()), layer: 3, others: false, seed: 7, threads: 1, squads: false }
+        Self {
+            balance: Arc::new(shipped_balance()),
+            generated: false,
+            layer: 3,
+            others: false,
+            seed: 7,
+            threads: 1,
+            squads: false,
+        }
     }
 }
 
@@ -90,9 +103,10 @@ impl Game {
     /// A world that keeps no record, to be measured.
     #[must_use]
     pub fn unheard(setup: Setup) -> Self {
-        let Setup { balance, layer, others, seed, threads, squads } = setup;
+        let Setup { balance, generated, layer, others, seed, threads, squads } = setup;
         let layers = if others { 1..=6 } else { layer..=layer };
-        let sim = SimPlugin { balance: Arc::clone(&balance), layers, start: layer, seed, threads, squads };
+        let ground = if generated { Ground::Generated } else { Ground::Open(RADIUS) };
+        let sim = SimPlugin { balance: Arc::clone(&balance), ground, layers, start: layer, seed, threads, squads };
         let mut app = App::new();
         app.add_plugins((TimePlugin, sim))
             .insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_hz(keel_rules::STEPS_PER_SECOND.into()))

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Paragraph};
 
-use super::{DIM, ENEMY, GOLD, HULL, Pilot, SHIELD, View};
+use super::{DIM, ENEMY, GOLD, HAZARD, HULL, Pilot, SHIELD, View};
 use crate::fly::pilot::{place, place_of};
 
 /// Columns of a sector on the map. Odd rows stand half of it to the right.
@@ -33,10 +33,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
         for col in -1..=i32::from(inner.width) / CELL {
             let hex = Hex::new(centre.col + col - i32::from(inner.width) / CELL / 2, centre.row + row - middle.1);
             let x = middle.0 + left(hex) - left(centre);
-            if x < 0 || x + CELL > i32::from(inner.width) || !pilot.has_sector(hex) {
+            if x < 0 || x + CELL > i32::from(inner.width) {
                 continue;
             }
-            let (text, style) = sector(pilot, view, hex, here, &course);
+            let Some((text, style)) = sector(pilot, view, hex, here, &course) else { continue };
             let cell = Rect::new(inner.x + x as u16, inner.y + row as u16, CELL as u16, 1);
             frame.render_widget(Paragraph::new(text).style(style), cell);
         }
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
 }
 
 /// A sector in [`CELL`] columns.
-fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> (String, Style) {
+fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Option<(String, Style)> {
     let contacts = || pilot.contacts().filter(move |contact| place(contact) == hex);
     let npcs = contacts().filter(|contact| contact.pilot == 0).count();
     let pilots = contacts().count() - npcs;
@@ -52,6 +52,21 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> (S
     let is_in = |places: fn(&Map) -> &Vec<(i16, i16)>| {
         let mut places = pilot.replica().map().into_iter().flat_map(places);
         places.any(|&(col, row)| Hex::new(col.into(), row.into()) == hex)
+    };
+    if is_in(|map| &map.hazards) {
+        return Some((" #".to_owned(), Style::new().fg(HAZARD)));
+    }
+    if !pilot.has_sector(hex) {
+        return None;
+    }
+    let has = |places: fn(&Map) -> &Vec<((i16, i16), u16)>| {
+        let mut places = pilot.replica().map().into_iter().flat_map(places);
+        places.any(|&((col, row), _)| Hex::new(col.into(), row.into()) == hex)
+    };
+    let ground = match (has(|map| &map.belts), has(|map| &map.clouds)) {
+        (true, _) => "b",
+        (_, true) => "c",
+        _ => ".",
     };
     let (mark, style) = if hex == here {
         (if npcs > 0 { format!("@{npcs}") } else { "@".to_owned() }, Style::new().fg(GOLD).add_modifier(Modifier::BOLD))
@@ -68,13 +83,13 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> (S
     } else if is_in(|map| &map.berths) {
         ("B".to_owned(), Style::new().fg(HULL))
     } else if hex.distance(here) <= 1 {
-        (".".to_owned(), Style::new())
+        (ground.to_owned(), Style::new())
     } else {
-        (".".to_owned(), Style::new().fg(DIM))
+        (ground.to_owned(), Style::new().fg(DIM))
     };
-    if view.cursor == Some(hex) {
+    Some(if view.cursor == Some(hex) {
         (format!("[{mark}]"), style.add_modifier(Modifier::REVERSED))
     } else {
         (format!(" {mark}"), style)
-    }
+    })
 }

@@ -62,7 +62,7 @@ pub(super) fn combat(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
 }
 
 /// What every key does.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 19] = [
     "arrows, y u b n   hop to that side",
     "m                 pick a sector on the map, and Enter to go there",
     "Esc               stop: a hop in its window, a jump; or close this",
@@ -71,8 +71,7 @@ const KEYS: [&str; 20] = [
     "q w e x z         Brace, Clamp, Jam, Unclamp, Cloak, of the ship you fly",
     "d                 dock at a Haven or berth, and undock",
     "t                 the fitting screen of the ship you fly",
-    "< and >           travel down and up a layer, from a Haven",
-    "r                 rescue jump to the centre",
+    "< > r             travel down, up a layer, from a Haven; rescue to the centre",
     "[ and ]           choose a ship of the fleet",
     "v                 fly the chosen ship",
     "s, o              its stance; whether it follows you (F)",
@@ -86,8 +85,11 @@ const KEYS: [&str; 20] = [
 ];
 
 pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
-    let legend = "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth";
-    list(frame, area, " Keys ", KEYS.iter().chain([&legend]).map(|&line| line.to_owned()));
+    let legend = [
+        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth",
+        "                  b belt, c gas cloud, # hazard that no ship enters",
+    ];
+    list(frame, area, " Keys ", KEYS.iter().chain(&legend).map(|&line| line.to_owned()));
 }
 
 pub(super) fn list(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: impl Iterator<Item = String>) {

@@ -121,15 +121,15 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
         let now = pilot.replica().now();
         pilot.active().is_some_and(|ship| ship.target != 0 && ship.locked_at < now + 1_500_000)
     });
-    desk.shows(&["@2", "» ", "Locking. 2.00 s.", "Arrived at", "Target     Breaker Patrol", "Lock       ██"]);
+    desk.shows(&["@2", "» ", "Locking. 2.00 s.", "Arrived at", "Target     Sentry Patrol", "Lock       ██"]);
     desk.key(KeyCode::Char('c'));
     desk.shows(&["Volley 90.0 · cycle 1.00 s", "Hit 100 % · crit 0 %, × 1.5", "lock 2.00 s", "Brace +72 hull"]);
 
     // Powers, and the combat log.
     desk.key(KeyCode::Char('c'));
-    desk.until(|pilot| Desk::logged(pilot, " raw, "));
+    desk.until(|pilot| Desk::logged(pilot, "Hit Sentry Patrol"));
     desk.keys("qew");
-    desk.until(|pilot| Desk::logged(pilot, "Clamp. Breaker Patrol"));
+    desk.until(|pilot| Desk::logged(pilot, "Clamp. Sentry Patrol"));
     desk.shows(&["Brace. ", "Jam. Target silenced 2.7 s. Its Clamp, Brace, Sensor, and shield", "here jammed"]);
     desk.key(KeyCode::Char('x'));
     desk.until(|pilot| Desk::logged(pilot, "Refused: No Clamp holds this ship."));

@@ -146,8 +146,6 @@ pub struct Rift {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MapRule {
-    /// Hops from the centre of an open map to its rim.
-    pub radius: u8,
     /// The box of a layer.
     pub layer: MapBox,
     /// The box of a Rift.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use keel_balance::FireRule;
-use keel_map::{Hex, Layout};
+use keel_map::{Hex, Layout, MapKey, MapKind, Plan, generate};
 
 use super::Tuning;
 use crate::bonds::Bonds;
@@ -109,10 +109,23 @@ pub(crate) struct Appeared {
     pub(crate) sector: Entity,
 }
 
-pub(super) fn lay_out(world: &mut World, layer: u8) {
+/// What maps look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// As the generator lays them out from the world's seed.
+    Generated,
+    /// Plain hexagons, so many hops from centre to rim: to try things in.
+    Open(u8),
+}
+
+pub(super) fn lay_out(world: &mut World, layer: u8, ground: Ground) {
     let balance = Arc::clone(&world.resource::<Tuning>().balance);
     let rules = &balance.layers[usize::from(layer - 1)];
-    let layout = Layout::open(balance.map.radius);
+    let key = MapKey { kind: MapKind::Layer, tier: layer };
+    let layout = match ground {
+        Ground::Generated => generate(&Plan::of(&balance, key), world.resource::<Tuning>().seed, &[]),
+        Ground::Open(radius) => Layout::open(radius),
+    };
     let map = world.spawn_empty().id();
     let sectors =
         layout.hexes().iter().map(|&hex| world.spawn((Sector { hex, map }, Occupants::default())).id()).collect();
