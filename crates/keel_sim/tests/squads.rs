@@ -179,7 +179,10 @@ fn rule_11_generated_layers_fill_like_plain_ones_and_are_flown_by_their_ways() {
     }
     for (layer, rules) in (1..).zip(&balance.layers) {
         let counts: Vec<usize> = sectors.iter().filter(|((of, _), _)| *of == layer).map(|(_, &count)| count).collect();
-        assert!(counts.iter().sum::<usize>() > 25 * usize::from(rules.squad), "layer {layer}: {counts:?}");
+        assert!(
+            counts.iter().sum::<usize>() > 22 * usize::from(rules.squad.min(rules.sector_cap)),
+            "layer {layer}: {counts:?}"
+        );
         assert!(counts.iter().all(|&count| count <= usize::from(rules.sector_cap)));
         assert!(!sectors.contains_key(&(layer, Hex::CENTRE)));
     }
