@@ -137,6 +137,7 @@ fn others(value: &str) -> Vec<String> {
             number * 2.0,
             number - 1.0,
             1.0 - number,
+            number + 2.0,
             number + 0.1,
             (number * 0.2).round(),
         ];
@@ -156,6 +157,16 @@ fn others(value: &str) -> Vec<String> {
     words.iter().filter(|&&word| word != value).map(|&word| word.to_owned()).collect()
 }
 
+/// The row of a Rift that has to be twice a layer's, or the layer's of which it has to be twice, for such another value.
+fn twin(leaves: &[Leaf], leaf: &Leaf, other: &str) -> Option<(std::ops::Range<usize>, String)> {
+    let other: f64 = other.parse().ok()?;
+    let (path, value) = match leaf.path.strip_prefix("rifts[") {
+        Some(row) => (format!("layers[{row}"), other / 2.0),
+        None => (format!("rifts[{}", leaf.path.strip_prefix("layers[")?), other * 2.0),
+    };
+    leaves.iter().find(|leaf| leaf.path == path).map(|leaf| (leaf.span.clone(), value.to_string()))
+}
+
 #[test]
 fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
     let shipped = Arc::new(Balance::parse("balance.ron", SHIPPED_BALANCE).unwrap());
@@ -170,7 +181,11 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
         let value = &SHIPPED_BALANCE[leaf.span.clone()];
         let changed = others(value).into_iter().filter_map(|other| {
             let mut text = SHIPPED_BALANCE.to_owned();
-            text.replace_range(leaf.span.clone(), &other);
+            // What has to be twice another is changed with it; the later one first, so that the earlier's place stays.
+            let twin = twin(&leaves, leaf, &other);
+            let mut changes: Vec<_> = twin.into_iter().chain([(leaf.span.clone(), other)]).collect();
+            changes.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
+            changes.into_iter().for_each(|(span, other)| text.replace_range(span, &other));
             Balance::parse("changed.ron", &text).ok().map(Arc::new)
         });
         // A layer's own value shows on that layer; anything else on the first two, or where charters build.
