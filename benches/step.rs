@@ -1,12 +1,13 @@
 //! One step of a world in which every ship fights.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use keel_balance::{Balance, Faction, System};
-use keel_map::Hex;
+use keel_map::{Hex, MapKey, Plan, generate};
 use keel_sim::{Condition, Locking, Op, ShipId};
-use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
+use keel_testkit::{Game, SHIPPED_BALANCE, Setup, shipped_balance};
 
 /// Ships that fight, so many in each sector: half of them pilots', half NPCs, all with pools that outlast the measurement.
 fn fight(ships: u32, a_sector: u32) -> Game {
@@ -58,6 +59,31 @@ fn step(criterion: &mut Criterion) {
         assert_eq!(fighting, ships as usize, "every ship still fights after the measurement");
     }
     group.finish();
+}
+
+/// The longest step while all twelve maps are filled, Rift 6 at its largest among them.
+fn fill(criterion: &mut Criterion) {
+    let plan = Plan::of(&shipped_balance(), MapKey::rift(6));
+    let largest = (0..5000).find(|&seed| generate(&plan, seed, &[]).hexes().len() == 450);
+    let seed = largest.expect("a seed whose Rift 6 has 450 sectors");
+    let setup = || Setup { generated: true, others: true, squads: true, seed, ..Setup::default() };
+    criterion.bench_function("step/longest of the fill", |bencher| {
+        bencher.iter_custom(|runs| {
+            let longest = |_| {
+                let mut game = Game::unheard(setup());
+                let steps = (0..24).map(|_| {
+                    let start = Instant::now();
+                    game.app.update();
+                    start.elapsed()
+                });
+                steps.max().unwrap_or_default()
+            };
+            (0..runs).map(longest).sum()
+        });
+    });
+    let mut game = Game::unheard(setup());
+    game.step(100);
+    criterion.bench_function("step/idle, twelve maps filled", |bencher| bencher.iter(|| game.app.update()));
 }
 
 /// The step of a world in which nobody is there: every ship sleeps.
@@ -121,5 +147,5 @@ fn everything(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, step, everything, idle);
+criterion_group!(benches, step, everything, idle, fill);
 criterion_main!(benches);

@@ -105,7 +105,7 @@ impl Pilot {
                 Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
             }
         }
-        if let Some((layer, here)) = self.active().map(|ship| (ship.layer, place_of(ship))) {
+        if let Some((layer, here)) = self.active().map(|ship| (ship.map, place_of(ship))) {
             self.been.insert((layer, here));
         }
         let strangers = self.replica().contacts().map(|contact| contact.pilot).filter(|&pilot| pilot != 0);
@@ -181,8 +181,8 @@ impl Pilot {
 
     /// Contacts on the active ship's map.
     pub(crate) fn contacts(&self) -> impl Iterator<Item = &Contact> {
-        let layer = self.active().map(|ship| ship.layer);
-        self.replica().contacts().filter(move |contact| Some(contact.layer) == layer)
+        let layer = self.active().map(|ship| ship.map);
+        self.replica().contacts().filter(move |contact| Some(contact.map) == layer)
     }
 
     /// Whether the active ship is where it can dock.
@@ -219,7 +219,7 @@ impl Pilot {
     pub(crate) fn unseen(&self) -> Option<Hex> {
         let ship = self.active()?;
         let here = place_of(ship);
-        let unseen = self.sectors().filter(|hex| !self.been.contains(&(ship.layer, *hex)));
+        let unseen = self.sectors().filter(|hex| !self.been.contains(&(ship.map, *hex)));
         unseen.min_by_key(|hex| (hex.distance(here), *hex))
     }
 

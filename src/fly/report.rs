@@ -2,6 +2,8 @@
 
 use keel_client::{Card, Flags, Module, Named, OwnShip, Replica, Resists, Shot, Slot, Stance};
 
+use keel_map::{MapKey, MapKind};
+
 use super::pilot::{Pilot, place_of};
 
 /// The active ship's card and fit, into the log.
@@ -132,13 +134,16 @@ pub(crate) fn fleet_line(replica: &Replica, ship: &OwnShip) -> String {
 
 /// Where a ship is.
 pub(crate) fn where_line(ship: &OwnShip) -> String {
-    let (layer, place) = (ship.layer, place_of(ship));
+    let place = place_of(ship);
+    let map = MapKey::from_code(ship.map);
+    let map =
+        map.map_or("?".to_owned(), |map| format!("{}{}", if map.kind == MapKind::Layer { "L" } else { "R" }, map.tier));
     if ship.flags.has(Flags::DOCKED) {
-        format!("L{layer} docked")
+        format!("{map} docked")
     } else if ship.flags.has(Flags::IN_TRANSIT) {
-        format!("L{layer} in transit")
+        format!("{map} in transit")
     } else {
-        format!("L{layer} {place}")
+        format!("{map} {place}")
     }
 }
 

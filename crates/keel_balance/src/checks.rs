@@ -33,7 +33,6 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
         at_least_one(layer.sector_cap, &format!("layers[{index}].sector_cap"), record);
     }
     at_least_one(balance.squads.per_sectors, "squads.per_sectors", record);
-    at_least_one(balance.squads.most, "squads.most", record);
     at_least_one(balance.squads.fill_per_step, "squads.fill_per_step", record);
     at_least_one(balance.combat_log, "combat_log", record);
     at_least_one(balance.wear.shots, "wear.shots", record);
@@ -86,6 +85,7 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             );
         }
         let places = u16::from(map.side) * u16::from(map.side);
+        at_least_one(map.squads, &format!("map.{name}.squads"), record);
         if map.most > places {
             let problem = format!("expected at most the {places} places of the box, found {}", map.most);
             record.fault_at(&format!("map.{name}.most"), problem);
@@ -114,7 +114,14 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             );
             record.fault_at(&format!("rifts[{index}].sectors"), problem);
         }
-        twice(layer.sectors, rift.sectors, "sectors", index, record);
+        let twins = [
+            (layer.sectors, rift.sectors, "sectors"),
+            (layer.sector_cap.into(), rift.sector_cap.into(), "sector_cap"),
+            (layer.squad.into(), rift.squad.into(), "squad"),
+        ];
+        for (layer, rift, what) in twins {
+            twice(layer, rift, what, index, record);
+        }
     }
 }
 

@@ -63,22 +63,22 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
     one_fault("classes: [\"Patrol\"]", "classes: [\"Tug\"]", "layers[0].npcs.classes[0]", "found \"Tug\"");
     one_fault("classes: [\"Patrol\"]", "classes: []", "layers[0].npcs.classes", "at least one");
     one_fault(
-        "(side: 20, most: 225)",
-        "(side: 21, most: 225)",
+        "(side: 20, most: 225, ",
+        "(side: 21, most: 225, ",
         "map.layer.side",
         "an even side from 8 to 40, found 21",
     );
     one_fault(
-        "(side: 20, most: 225)",
-        "(side: 14, most: 225)",
+        "(side: 20, most: 225, ",
+        "(side: 14, most: 225, ",
         "map.layer.most",
         "the 196 places of the box, found 225",
     );
     one_fault("hazards: 10", "hazards: 60", "map.hazards", "at most 50 of a hundred, found 60");
     one_fault("count: 6, size: 4", "count: 6, size: 0", "map.belts.size", "at least 1");
     one_fault(
-        "(sectors: 352)",
-        "(sectors: 353)",
+        "(sectors: 352, ",
+        "(sectors: 353, ",
         "rifts[2].sectors",
         "expected 352, twice the sectors of layers[2], found 353",
     );

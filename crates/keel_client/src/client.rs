@@ -160,7 +160,7 @@ impl Client {
                     Some(Event::Card(card))
                 }
                 ToClient::Map(map) => {
-                    self.replica.maps.insert(map.layer, map);
+                    self.replica.maps.insert(map.map, map);
                     None
                 }
                 ToClient::Hold(hold) => {

@@ -67,7 +67,7 @@ impl Replica {
     /// The map that the active ship is on.
     #[must_use]
     pub fn map(&self) -> Option<&Map> {
-        self.maps.get(&self.active()?.layer)
+        self.maps.get(&self.active()?.map)
     }
 
     /// The modules that the pilot keeps, by their numbers.
@@ -166,7 +166,7 @@ mod tests {
 
     fn contact(id: u32) -> Contact {
         let flags = Flags::default();
-        Contact { id, pilot: 0, class: 0, faction: 0, layer: 1, col: 0, row: 0, hull: 255, shield: 255, flags }
+        Contact { id, pilot: 0, class: 0, faction: 0, map: 1, col: 0, row: 0, hull: 255, shield: 255, flags }
     }
 
     fn part(step: u64, from: u32, to: u32, ids: &[u32]) -> Snapshot {

@@ -25,6 +25,33 @@ pub enum MapKind {
 }
 
 impl MapKey {
+    /// The layer of that number, 1 to 6.
+    #[must_use]
+    pub const fn layer(tier: u8) -> Self {
+        Self { kind: MapKind::Layer, tier }
+    }
+
+    /// The Rift of that number, 1 to 6.
+    #[must_use]
+    pub const fn rift(tier: u8) -> Self {
+        Self { kind: MapKind::Rift, tier }
+    }
+
+    /// The map as a number: 1 to 6 are the layers, 11 to 16 the Rifts.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self.kind {
+            MapKind::Layer => self.tier,
+            MapKind::Rift => self.tier + 10,
+        }
+    }
+
+    /// The map of a number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::all().find(|key| key.code() == code)
+    }
+
     /// All twelve, the layers first.
     pub fn all() -> impl Iterator<Item = Self> {
         [MapKind::Layer, MapKind::Rift].into_iter().flat_map(|kind| (1..=6).map(move |tier| Self { kind, tier }))

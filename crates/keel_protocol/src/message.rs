@@ -108,8 +108,8 @@ pub struct Kind {
 /// A map.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Map {
-    /// Its layer, 1 to 6.
-    pub layer: u8,
+    /// Which: 1 to 6 are the layers, 11 to 16 the Rifts.
+    pub map: u8,
     /// Its sectors, as column and row.
     pub sectors: Vec<(i16, i16)>,
     /// Sectors with a Haven.

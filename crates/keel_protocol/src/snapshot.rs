@@ -75,8 +75,8 @@ pub struct Contact {
     pub class: u8,
     /// Index of the faction.
     pub faction: u8,
-    /// Layer of the map.
-    pub layer: u8,
+    /// The map: 1 to 6 are the layers, 11 to 16 the Rifts.
+    pub map: u8,
     /// Column of the sector.
     pub col: i16,
     /// Row of the sector.
@@ -98,8 +98,8 @@ pub struct OwnShip {
     pub class: u8,
     /// Index of the faction.
     pub faction: u8,
-    /// Layer of the map.
-    pub layer: u8,
+    /// The map: 1 to 6 are the layers, 11 to 16 the Rifts.
+    pub map: u8,
     /// Column of the sector.
     pub col: i16,
     /// Row of the sector.

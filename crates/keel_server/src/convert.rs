@@ -7,7 +7,7 @@ pub(crate) use card::{card, kind, module};
 pub(crate) use op::op;
 
 use bevy_ecs::prelude::*;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_protocol::{Answer, Contact, Flags, Leg, MAX_COURSE, Mind, Named, OwnShip, Shot, Stance};
 use keel_rules::Moment;
 use keel_sim::{
@@ -47,7 +47,7 @@ fn flags(ship: EntityRef<'_>, now: Moment) -> Option<Flags> {
     Some(states.into_iter().fold(Flags::default(), |flags, (flag, is_so)| flags.with(flag, is_so)))
 }
 
-pub(crate) fn contact(ship: EntityRef<'_>, layer: u8, hex: Hex, now: Moment) -> Option<Contact> {
+pub(crate) fn contact(ship: EntityRef<'_>, map: MapKey, hex: Hex, now: Moment) -> Option<Contact> {
     let (col, row) = place(hex);
     let (name, pools, full) = (ship.get::<Ship>()?, ship.get::<Condition>()?.0, ship.get::<Card>()?.0.full);
     Some(Contact {
@@ -55,7 +55,7 @@ pub(crate) fn contact(ship: EntityRef<'_>, layer: u8, hex: Hex, now: Moment) -> 
         pilot: name.pilot().map_or(0, |pilot| pilot.0),
         class: name.class.0,
         faction: name.faction as u8,
-        layer,
+        map: map.code(),
         col,
         row,
         hull: share(pools.hull, full.hull),
@@ -69,7 +69,7 @@ pub(crate) fn own_ship(
     world: &World,
     ship: EntityRef<'_>,
     active: bool,
-    layer: u8,
+    map: MapKey,
     hex: Hex,
     now: Moment,
 ) -> Option<OwnShip> {
@@ -83,7 +83,7 @@ pub(crate) fn own_ship(
         id: name.id.0,
         class: name.class.0,
         faction: name.faction as u8,
-        layer,
+        map: map.code(),
         col,
         row,
         hull: pools.hull,

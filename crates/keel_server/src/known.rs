@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use keel_map::MapKey;
 use keel_protocol::{Bonds, Map, Module, ToClient};
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
@@ -14,7 +15,7 @@ pub(crate) struct Known {
     /// Whether anything has been told yet.
     begun: bool,
     cards: BTreeMap<ShipId, Arc<Sheet>>,
-    maps: BTreeMap<u8, Map>,
+    maps: BTreeMap<MapKey, Map>,
     hold: Vec<(u32, Module)>,
     bonds: Bonds,
 }
@@ -32,13 +33,13 @@ impl Known {
         say: &mut dyn FnMut(ToClient),
     ) {
         let first = !std::mem::replace(&mut self.begun, true);
-        for layer in world.layers(pilot) {
-            if !ports && self.maps.contains_key(&layer) {
+        for key in world.maps(pilot) {
+            if !ports && self.maps.contains_key(&key) {
                 continue;
             }
-            if let Some(map) = world.map(layer, pilot).filter(|map| self.maps.get(&layer) != Some(map)) {
+            if let Some(map) = world.map(key, pilot).filter(|map| self.maps.get(&key) != Some(map)) {
                 say(ToClient::Map(map.clone()));
-                self.maps.insert(layer, map);
+                self.maps.insert(key, map);
             }
         }
         if bonds || answered || first {

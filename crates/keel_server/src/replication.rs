@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_protocol::{Contact, MAX_SNAPSHOT, OwnShip, Snapshot, encode};
 use keel_rules::Moment;
 use keel_sim::{
@@ -69,13 +69,13 @@ fn in_view(world: &World, pilot: Entity) -> Vec<(ShipId, Seen)> {
     let now = world.resource::<Now>().moment();
     let mut seen = own_ships(world, pilot, now);
     for sector in sectors_in_view(world, pilot, now) {
-        let Some((layer, hex)) = place(world, sector) else { continue };
+        let Some((map, hex)) = place(world, sector) else { continue };
         let occupants = world.get::<Occupants>(sector).into_iter().flat_map(Occupants::iter);
         let others = occupants.filter_map(|ship| world.get_entity(ship).ok()).filter(|ship| {
             ship.get::<InFleet>().is_none_or(|fleet| fleet.0 != pilot) && is_visible(world, *ship, pilot)
         });
         seen.extend(others.filter_map(|ship| {
-            let contact = convert::contact(ship, layer, hex, now)?;
+            let contact = convert::contact(ship, map, hex, now)?;
             Some((ship.get::<Ship>()?.id, Seen::Contact(contact)))
         }));
     }
@@ -87,10 +87,10 @@ fn own_ships(world: &World, pilot: Entity, now: Moment) -> Vec<(ShipId, Seen)> {
     let active = world.get::<Pilot>(pilot).and_then(|pilot| pilot.active);
     let fleet = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
     let own = fleet.filter_map(|ship| {
-        let (layer, hex) = place(world, whereabouts(world, ship)?)?;
+        let (map, hex) = place(world, whereabouts(world, ship)?)?;
         let ship = world.get_entity(ship).ok()?;
         let id = ship.get::<Ship>()?.id;
-        Some((id, Seen::Own(convert::own_ship(world, ship, Some(id) == active, layer, hex, now)?)))
+        Some((id, Seen::Own(convert::own_ship(world, ship, Some(id) == active, map, hex, now)?)))
     });
     own.collect()
 }
@@ -101,9 +101,9 @@ fn whereabouts(world: &World, ship: Entity) -> Option<Entity> {
     world.get::<InSector>(ship).map(|sector| sector.0).or_else(docked)
 }
 
-fn place(world: &World, sector: Entity) -> Option<(u8, Hex)> {
+fn place(world: &World, sector: Entity) -> Option<(MapKey, Hex)> {
     let sector = world.get::<Sector>(sector)?;
-    Some((world.get::<Map>(sector.map)?.layer, sector.hex))
+    Some((world.get::<Map>(sector.map)?.key, sector.hex))
 }
 
 /// Sectors that a ship of the pilot's is in or sees: one hex away, and farther with a Sensor that no Jam silences.

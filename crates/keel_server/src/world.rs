@@ -7,7 +7,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Grade};
-use keel_map::Terrain;
+use keel_map::{MapKey, Terrain};
 use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome};
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
@@ -43,7 +43,7 @@ impl World {
             SimPlugin {
                 balance: config.balance.clone(),
                 ground: Ground::Generated,
-                layers: 1..=6,
+                maps: MapKey::all().collect(),
                 start: config.layer,
                 seed: config.seed,
                 threads: config.threads,
@@ -151,21 +151,21 @@ impl World {
         modules.map(|(id, module)| (id.0, convert::module(module))).collect()
     }
 
-    /// The layers on which a pilot has ships.
-    pub(crate) fn layers(&self, pilot: PilotId) -> impl Iterator<Item = u8> {
+    /// The maps on which a pilot has ships.
+    pub(crate) fn maps(&self, pilot: PilotId) -> impl Iterator<Item = MapKey> {
         let world = self.app.world();
         let fleet = self.pilot(pilot).and_then(|pilot| world.get::<Fleet>(pilot)).into_iter().flat_map(Fleet::iter);
         fleet.filter_map(|ship| {
             let docked = || world.get::<Docked>(ship).map(|docked| docked.0);
             let sector = world.get::<InSector>(ship).map(|sector| sector.0).or_else(docked)?;
-            Some(world.get::<keel_sim::Map>(world.get::<Sector>(sector)?.map)?.layer)
+            Some(world.get::<keel_sim::Map>(world.get::<Sector>(sector)?.map)?.key)
         })
     }
 
-    /// The map of a layer, with a pilot's ports on it.
-    pub(crate) fn map(&self, layer: u8, pilot: PilotId) -> Option<Map> {
+    /// A map, with a pilot's ports on it.
+    pub(crate) fn map(&self, key: MapKey, pilot: PilotId) -> Option<Map> {
         let world = self.app.world();
-        let map = world.get::<keel_sim::Map>(world.resource::<Maps>().layer(layer)?)?;
+        let map = world.get::<keel_sim::Map>(world.resource::<Maps>().get(key)?)?;
         let charter = world.resource::<Bonds>().charter_of(pilot);
         let places = |is_one: &dyn Fn(Entity) -> bool| {
             let sectors = map.layout.hexes().iter().zip(map.sectors());
@@ -180,7 +180,7 @@ impl World {
             berth.is_some() && berth == charter
         };
         Some(Map {
-            layer,
+            map: key.code(),
             sectors: places(&|_| true),
             havens: places(&|sector| world.get::<Haven>(sector).is_some()),
             berths: places(&is_own),

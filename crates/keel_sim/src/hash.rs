@@ -49,7 +49,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(ShipId(0), |ship| ship.id);
     let place = |sector: Option<Entity>| {
         let sector = sector.and_then(|sector| world.get::<Sector>(sector))?;
-        Some((world.get::<Map>(sector.map)?.layer, sector.hex.col, sector.hex.row))
+        Some((world.get::<Map>(sector.map)?.key, sector.hex.col, sector.hex.row))
     };
     id(Some(entity)).hash(hash);
     ship.get::<Ship>().map(|ship| (ship.pilot(), ship.faction)).hash(hash);

@@ -43,21 +43,21 @@ pub use world::{
     Tuning, spawn_pilot, spawn_ship,
 };
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bevy_app::prelude::*;
 use keel_balance::Balance;
+use keel_map::MapKey;
 
 /// The world and all that happens in it.
 pub struct SimPlugin {
     /// Every number.
     pub balance: Arc<Balance>,
-    /// What the layers look like.
+    /// What the maps look like.
     pub ground: Ground,
-    /// The layers that there are, within 1 to 6.
-    pub layers: RangeInclusive<u8>,
-    /// The one of them where new pilots come into the world.
+    /// The maps that there are.
+    pub maps: Vec<MapKey>,
+    /// The layer, one of them, where new pilots come into the world.
     pub start: u8,
     /// What every chance follows from.
     pub seed: u64,
@@ -75,7 +75,7 @@ impl Plugin for SimPlugin {
             world::WorldPlugin {
                 balance: Arc::clone(&self.balance),
                 ground: self.ground,
-                layers: self.layers.clone(),
+                maps: self.maps.clone(),
                 start,
                 seed,
             },

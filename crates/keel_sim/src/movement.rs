@@ -2,7 +2,7 @@
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::sheet::Navigation;
 use keel_rules::{Micros, Moment};
 
@@ -285,12 +285,12 @@ fn advance_ships(
                 }
             }
             Event::Landed(Passage::Rescue) => {
-                let flag = navigation.rescue[usize::from(map.layer - 1)];
+                let flag = navigation.rescue[usize::from(map.key.tier - 1)];
                 come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
                 notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
             }
             Event::Landed(Passage::Travel { layer }) => {
-                let Some(to) = layers.layer(layer).and_then(|map| maps.get(map).ok()) else { continue };
+                let Some(to) = layers.get(MapKey::layer(layer)).and_then(|map| maps.get(map).ok()) else { continue };
                 come(to.centre(), None);
                 notes.write_batch(Noted::ship(ship, Note::Travelled { layer }));
             }

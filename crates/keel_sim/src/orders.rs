@@ -426,6 +426,9 @@ pub enum Refusal {
     /// There is neither a Haven nor a berth of the pilot's charter.
     #[error("There is no Haven and no berth of your charter in this sector.")]
     NoPort,
+    /// A Rift has none.
+    #[error("A Rift has no Haven. Leave through a wormhole.")]
+    NoHavenInRift,
     /// Only a Haven does that.
     #[error("There is no Haven here.")]
     NoHaven,
@@ -505,7 +508,7 @@ pub enum Refusal {
     #[error("Your charter has all the berths that it can have.")]
     BerthsFull,
     /// The layer has no room for berths.
-    #[error("Charters build berths on Layers 4 to 6 alone.")]
+    #[error("Charters build berths on Layers 4 to 6 and in Rifts alone.")]
     NoBerths,
     /// The fit does not make a ship.
     #[error("{0}")]

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_log::warn;
+use keel_map::MapKey;
 use keel_rules::fire::Owner;
 use keel_rules::{Fit, Moment};
 
@@ -107,7 +108,7 @@ fn replace_ships(world: &mut World) {
 fn give_starter(world: &mut World, pilot: PilotId, arrival: Arrival) {
     let Some(fleet) = world.resource::<PilotIndex>().get(pilot) else { return };
     let Tuning { balance, start, .. } = world.resource::<Tuning>().clone();
-    let map = world.resource::<Maps>().layer(start).and_then(|map| world.get::<Map>(map));
+    let map = world.resource::<Maps>().get(MapKey::layer(start)).and_then(|map| world.get::<Map>(map));
     let Some(centre) = map.map(Map::centre) else { return };
     // Whoever is not there finds it berthed, where there is a Haven.
     let is_absent = world.get::<Pilot>(fleet).is_some_and(|pilot| !pilot.online) && port(world, centre, pilot);

@@ -25,8 +25,8 @@ impl Plugin for SquadsPlugin {
         let seed = world.resource::<Tuning>().seed;
         let maps: Vec<Entity> = world.resource::<Maps>().iter().collect();
         for map in maps {
-            let layer = world.get::<Map>(map).map_or(0, |map| map.layer);
-            let stream = Stream::new(seed, Purpose::Placing, layer.into());
+            let code = world.get::<Map>(map).map_or(0, |map| map.key.code());
+            let stream = Stream::new(seed, Purpose::Placing, code.into());
             let roster = Roster { stream, living: 0, filled: false, due: VecDeque::new() };
             world.entity_mut(map).insert(roster);
         }
@@ -43,6 +43,14 @@ pub struct Squad {
     pub(crate) stream: Stream,
     /// The map that counts it among its squads; `None` for one that was put there by hand.
     map: Option<Entity>,
+}
+
+impl Squad {
+    /// The map that counts it among its squads; `None` for one that was put there by hand.
+    #[must_use]
+    pub const fn map(&self) -> Option<Entity> {
+        self.map
+    }
 }
 
 /// Ships that the balance has the world make and that cannot be made.
@@ -137,8 +145,12 @@ fn fill(world: &mut World) {
 
 fn fill_map(world: &mut World, map: Entity, now: Moment) {
     let balance = world.resource::<Tuning>().balance.clone();
-    let sectors = world.get::<Map>(map).map_or(0, |map| map.sectors().len());
-    let wanted = (sectors / usize::from(balance.squads.per_sectors)).min(balance.squads.most.into());
+    let Some(wanted) = world
+        .get::<Map>(map)
+        .map(|map| (map.sectors().len() / usize::from(balance.squads.per_sectors)).min(map.most_squads.into()))
+    else {
+        return;
+    };
     for _ in 0..balance.squads.fill_per_step {
         let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
         if roster.filled {
@@ -163,12 +175,12 @@ fn fill_map(world: &mut World, map: Entity, now: Moment) {
 /// Puts one squad into a sector of a map that has room for it, if one has.
 fn place_squad(world: &mut World, balance: &Balance, entity: Entity) -> Option<SquadId> {
     let map = world.get::<Map>(entity)?;
-    let rules = &balance.layers[usize::from(map.layer - 1)];
+    let rules = &balance.layers[usize::from(map.key.tier - 1)];
     let npcs = |occupants: &Occupants| {
         occupants.iter().filter(|&ship| world.get::<Ship>(ship).is_some_and(|ship| ship.pilot().is_none())).count()
     };
     let rooms = map.sectors().iter().filter_map(|&sector| {
-        let room = usize::from(rules.sector_cap).saturating_sub(world.get::<Occupants>(sector).map_or(0, npcs));
+        let room = usize::from(map.sector_cap).saturating_sub(world.get::<Occupants>(sector).map_or(0, npcs));
         // Pilots come into the world at the centre, and are not to be met there.
         let centre = world.get::<Sector>(sector).is_none_or(|sector| sector.hex == Hex::CENTRE);
         (room > 0 && !centre).then_some((sector, room))
@@ -177,11 +189,12 @@ fn place_squad(world: &mut World, balance: &Balance, entity: Entity) -> Option<S
     if free.is_empty() {
         return None;
     }
+    let squad = usize::from(map.squad);
     let mut roster = world.get_mut::<Roster>(entity)?;
     let (sector, room) = free[roster.stream.below(free.len())];
     let faction = rules.npcs.factions[roster.stream.below(rules.npcs.factions.len())];
     // The sector's cap wins over the squad's size.
-    let size = usize::from(rules.squad).min(room);
+    let size = squad.min(room);
     let classes: Vec<ClassId> = (0..size)
         .filter_map(|_| {
             let name = &rules.npcs.classes[roster.stream.below(rules.npcs.classes.len())];

@@ -13,17 +13,17 @@ pub use ship::{
 };
 pub(crate) use ship::{refit, set_fit};
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_balance::Balance;
+use keel_map::MapKey;
 
 pub(crate) struct WorldPlugin {
     pub(crate) balance: Arc<Balance>,
     pub(crate) ground: Ground,
-    pub(crate) layers: RangeInclusive<u8>,
+    pub(crate) maps: Vec<MapKey>,
     pub(crate) start: u8,
     pub(crate) seed: u64,
 }
@@ -36,8 +36,8 @@ impl Plugin for WorldPlugin {
             .init_resource::<ship::Sheets>()
             .init_resource::<PilotIndex>()
             .add_message::<Appeared>();
-        for layer in self.layers.clone() {
-            map::lay_out(app.world_mut(), layer, self.ground);
+        for &key in &self.maps {
+            map::lay_out(app.world_mut(), key, self.ground);
         }
     }
 }

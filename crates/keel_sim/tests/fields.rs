@@ -92,6 +92,15 @@ fn told(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     told
 }
 
+/// The ships of a filled Rift.
+fn filled(balance: &Arc<Balance>, tier: u8) -> String {
+    let mut game =
+        Game::new(Setup { balance: Arc::clone(balance), layer: 1, others: true, squads: true, ..Setup::default() });
+    game.step(12);
+    let ships = game.ships().into_iter().filter(|ship| game.map(ship.id) == MapKey::rift(tier));
+    ships.map(|ship| format!("{} {:?}\n", game.hex(ship.id), ship)).collect()
+}
+
 /// What pilots are told in the dock of a layer, and of duels and charters.
 fn answered(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     let mut game = Game::new(Setup { balance: Arc::clone(balance), layer, ..Setup::default() });
@@ -138,6 +147,7 @@ fn others(value: &str) -> Vec<String> {
             number - 1.0,
             1.0 - number,
             number + 2.0,
+            number - 2.0,
             number + 0.1,
             (number * 0.2).round(),
         ];
@@ -193,6 +203,16 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
             Some(index) => index + 1..=index + 1,
             None => 1..=2,
         };
+        // A Rift's own shows on a Rift. What is twice a layer's changes that as well, so no layer is asked.
+        let row = leaf.path.strip_prefix("rifts[").and_then(|path| path[..1].parse::<u8>().ok());
+        if let Some(tier) = row.map(|row| row + 1).or(leaf.path.starts_with("map.rift.").then_some(1)) {
+            let of_rift = |balance: &Arc<Balance>| {
+                (format!("{:?}", generate(&Plan::of(balance, MapKey::rift(tier)), 1, &[])), filled(balance, tier))
+            };
+            let shipped = of_rift(&shipped);
+            let is_read = changed.into_iter().any(|balance| of_rift(&balance) != shipped);
+            return (!is_read).then(|| format!("{} = {value}", leaf.path));
+        }
         let shows = |balance: &Arc<Balance>| {
             cards(balance) != shipped_cards
                 || maps(balance) != shipped_maps

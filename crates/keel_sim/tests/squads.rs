@@ -174,7 +174,7 @@ fn rule_11_generated_layers_fill_like_plain_ones_and_are_flown_by_their_ways() {
         Game::new(Setup { layer: 1, generated: true, others: true, squads: true, seed: 4, ..Setup::default() });
     game.step(30);
     let mut sectors: BTreeMap<(u8, Hex), usize> = BTreeMap::new();
-    for ship in npcs(&game) {
+    for ship in npcs(&game).into_iter().filter(|ship| game.map(ship.id).kind == keel_map::MapKind::Layer) {
         *sectors.entry((game.layer(ship.id), game.hex(ship.id))).or_default() += 1;
     }
     for (layer, rules) in (1..).zip(&balance.layers) {

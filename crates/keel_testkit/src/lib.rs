@@ -6,7 +6,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Wear};
-use keel_map::Hex;
+use keel_map::{Hex, MapKey, MapKind};
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Sheet};
 use keel_sim::{
@@ -41,7 +41,7 @@ pub struct Setup {
     pub generated: bool,
     /// The layer where everything comes into the world, 1 to 6.
     pub layer: u8,
-    /// Whether the other layers are there too.
+    /// Whether the other eleven maps are there too.
     pub others: bool,
     /// What every chance follows from.
     pub seed: u64,
@@ -82,7 +82,7 @@ pub struct Game {
     pilots: u32,
     squads: u32,
     seq: u32,
-    layer: u8,
+    map: MapKey,
 }
 
 impl Default for Game {
@@ -104,9 +104,9 @@ impl Game {
     #[must_use]
     pub fn unheard(setup: Setup) -> Self {
         let Setup { balance, generated, layer, others, seed, threads, squads } = setup;
-        let layers = if others { 1..=6 } else { layer..=layer };
+        let maps = if others { MapKey::all().collect() } else { vec![MapKey::layer(layer)] };
         let ground = if generated { Ground::Generated } else { Ground::Open(RADIUS) };
-        let sim = SimPlugin { balance: Arc::clone(&balance), ground, layers, start: layer, seed, threads, squads };
+        let sim = SimPlugin { balance: Arc::clone(&balance), ground, maps, start: layer, seed, threads, squads };
         let mut app = App::new();
         app.add_plugins((TimePlugin, sim))
             .insert_resource(bevy_time::Time::<bevy_time::Fixed>::from_hz(keel_rules::STEPS_PER_SECOND.into()))
@@ -115,7 +115,7 @@ impl Game {
         app.cleanup();
         // The first update moves no time.
         app.update();
-        Self { app, balance, pilots: 0, squads: 0, seq: 0, layer }
+        Self { app, balance, pilots: 0, squads: 0, seq: 0, map: MapKey::layer(layer) }
     }
 
     /// The balance of the world.
@@ -184,7 +184,7 @@ impl Game {
     }
 
     fn spawn(&mut self, owner: Owner, fleet: Entity, fit: Fit, hex: Hex) -> ShipId {
-        let spot = Spot::Space(self.sector(self.layer, hex));
+        let spot = Spot::Space(self.sector(self.map, hex));
         let spec = ShipSpec { owner, fleet, faction: Faction::Human, fit, spot, arrival: Arrival::default() };
         spawn_ship(self.app.world_mut(), spec).expect("a fit that makes a ship").0
     }
@@ -207,11 +207,16 @@ impl Game {
         self.of_pilot::<Pilot>(pilot).active
     }
 
-    /// The sector at a place of a layer.
+    /// Where ships come into the world from now on.
+    pub const fn go_on_at(&mut self, map: MapKey) {
+        self.map = map;
+    }
+
+    /// The sector at a place of a map.
     #[must_use]
-    pub fn sector(&self, layer: u8, hex: Hex) -> Entity {
+    pub fn sector(&self, map: MapKey, hex: Hex) -> Entity {
         let world = self.app.world();
-        let map = world.resource::<Maps>().layer(layer).expect("a layer of this world");
+        let map = world.resource::<Maps>().get(map).expect("a map of this world");
         world.get::<Map>(map).and_then(|map| map.sector(hex)).expect("a sector of the map")
     }
 
@@ -375,13 +380,21 @@ impl Game {
         self.find::<Docked>(ship).is_some()
     }
 
-    /// The layer that a ship is on.
+    /// The number of the layer that a ship is on.
     #[must_use]
     pub fn layer(&self, ship: ShipId) -> u8 {
+        let map = self.map(ship);
+        assert_eq!(map.kind, MapKind::Layer);
+        map.tier
+    }
+
+    /// The map that a ship is on.
+    #[must_use]
+    pub fn map(&self, ship: ShipId) -> MapKey {
         let world = self.app.world();
         let sector = self.find::<InSector>(ship).map(|sector| sector.0);
         let sector = sector.or(self.find::<Docked>(ship).map(|docked| docked.0)).expect("a place of this world");
-        world.get::<Sector>(sector).and_then(|sector| world.get::<Map>(sector.map)).expect("a sector's map").layer
+        world.get::<Sector>(sector).and_then(|sector| world.get::<Map>(sector.map)).expect("a sector's map").key
     }
 
     /// Where a ship is in space.

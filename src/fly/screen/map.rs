@@ -1,7 +1,7 @@
 //! The map around the active ship.
 
 use keel_client::Map;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey, MapKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -15,11 +15,14 @@ const CELL: i32 = 4;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let here = pilot.here().unwrap_or_default();
-    let Some(layer) = pilot.active().map(|ship| ship.layer) else {
+    let Some(layer) = pilot.active().map(|ship| ship.map) else {
         return frame.render_widget(Block::bordered().title(" No ship "), area);
     };
-    let block = Block::bordered()
-        .title(format!(" Layer {layer} · sector {here}{} ", if pilot.is_at_haven() { " · Haven" } else { "" }));
+    let block = Block::bordered().title(format!(
+        " {} · sector {here}{} ",
+        title(layer),
+        if pilot.is_at_haven() { " · Haven" } else { "" }
+    ));
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let course: Vec<Hex> = pilot
@@ -48,7 +51,7 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
     let contacts = || pilot.contacts().filter(move |contact| place(contact) == hex);
     let npcs = contacts().filter(|contact| contact.pilot == 0).count();
     let pilots = contacts().count() - npcs;
-    let layer = pilot.active().map(|ship| ship.layer);
+    let layer = pilot.active().map(|ship| ship.map);
     let is_in = |places: fn(&Map) -> &Vec<(i16, i16)>| {
         let mut places = pilot.replica().map().into_iter().flat_map(places);
         places.any(|&(col, row)| Hex::new(col.into(), row.into()) == hex)
@@ -74,7 +77,7 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
         (format!("x{npcs}"), Style::new().fg(ENEMY))
     } else if pilots > 0 {
         (format!("o{pilots}"), Style::new().fg(SHIELD))
-    } else if pilot.replica().own().any(|ship| place_of(ship) == hex && Some(ship.layer) == layer) {
+    } else if pilot.replica().own().any(|ship| place_of(ship) == hex && Some(ship.map) == layer) {
         ("+".to_owned(), Style::new().fg(GOLD))
     } else if course.contains(&hex) {
         ("*".to_owned(), Style::new().fg(GOLD))
@@ -91,5 +94,13 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
         (format!("[{mark}]"), style.add_modifier(Modifier::REVERSED))
     } else {
         (format!(" {mark}"), style)
+    })
+}
+
+/// What a map is called.
+fn title(code: u8) -> String {
+    MapKey::from_code(code).map_or("Nowhere".to_owned(), |map| match map.kind {
+        MapKind::Layer => format!("Layer {}", map.tier),
+        MapKind::Rift => format!("Rift {}", map.tier),
     })
 }

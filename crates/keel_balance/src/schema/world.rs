@@ -114,8 +114,6 @@ pub struct NpcFits {
 pub struct Squads {
     /// Sectors for each squad.
     pub per_sectors: u16,
-    /// The most on one map.
-    pub most: u16,
     /// Squads that fill a new map each step.
     pub fill_per_step: u16,
     /// Time until a lost squad is back.
@@ -140,6 +138,10 @@ pub struct Starter {
 pub struct Rift {
     /// Open sectors at least.
     pub sectors: u16,
+    /// NPCs that a sector holds at most.
+    pub sector_cap: u8,
+    /// NPCs in a squad, on paper: the sector's cap wins.
+    pub squad: u8,
 }
 
 /// How maps are laid out.
@@ -166,6 +168,8 @@ pub struct MapBox {
     pub side: u8,
     /// Open sectors at most.
     pub most: u16,
+    /// NPC squads at most.
+    pub squads: u16,
 }
 
 /// Patches of belts or clouds.

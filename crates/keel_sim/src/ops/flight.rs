@@ -1,7 +1,7 @@
 //! Moving, travelling, docking (rules 7 and 9).
 
 use bevy_ecs::prelude::*;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey, MapKind};
 
 use super::Bridge;
 use crate::clamps::is_held;
@@ -84,15 +84,16 @@ impl Bridge<'_> {
         let sector = self.world.get::<Docked>(ship).map(|docked| docked.0);
         let sector = sector.map_or_else(|| self.sector(ship), Ok)?;
         self.may_jump(ship)?;
+        self.check_layer(sector)?;
         if self.world.get::<Haven>(sector).is_none() {
             return Err(Refusal::NoHaven);
         }
         let (_, map) = self.map(sector)?;
         let layer = match way {
-            Way::Up => map.layer + 1,
-            Way::Down => map.layer - 1,
+            Way::Up => map.key.tier + 1,
+            Way::Down => map.key.tier - 1,
         };
-        if self.world.resource::<Maps>().layer(layer).is_none() {
+        if self.world.resource::<Maps>().get(MapKey::layer(layer)).is_none() {
             return Err(Refusal::LastLayer);
         }
         self.begin(ship, sector, Passage::Travel { layer })
@@ -101,11 +102,20 @@ impl Bridge<'_> {
     pub(super) fn rescue(&mut self, ship: Entity) -> Result<Done, Refusal> {
         let sector = self.sector(ship)?;
         self.may_jump(ship)?;
+        self.check_layer(sector)?;
         // One flag after the other would make a ship safe for ever.
         if self.get::<Arrival>(ship)?.is_up(self.now) {
             return Err(Refusal::Rescued);
         }
         self.begin(ship, sector, Passage::Rescue)
+    }
+
+    /// Whether a sector is of a layer: a Rift has no Haven, and no way out but its wormholes (rule 11).
+    fn check_layer(&self, sector: Entity) -> Result<(), Refusal> {
+        match self.map(sector)?.1.key.kind {
+            MapKind::Layer => Ok(()),
+            MapKind::Rift => Err(Refusal::NoHavenInRift),
+        }
     }
 
     /// Whether a ship may begin a transit.
@@ -156,7 +166,7 @@ impl Bridge<'_> {
         let navigation = self.sheet(ship)?.navigation;
         let (takes, note) = match passage {
             Passage::Travel { layer } => {
-                let from = self.map(self.sector(ship)?)?.1.layer;
+                let from = self.map(self.sector(ship)?)?.1.key.tier;
                 let way = if layer > from { Way::Up } else { Way::Down };
                 (navigation.travel, Note::Travelling { way, layer, takes: navigation.travel })
             }
@@ -193,6 +203,7 @@ impl Bridge<'_> {
             Leg::Still | Leg::Window { .. } => {}
         }
         if !port(self.world, sector, pilot) {
+            self.check_layer(sector)?;
             return Err(Refusal::NoPort);
         }
         if is_held(self.world, ship) {

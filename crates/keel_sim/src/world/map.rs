@@ -11,17 +11,23 @@ use super::Tuning;
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, PilotId};
 
-/// A map: one layer.
+/// A map: a layer or a Rift.
 #[derive(Component, Debug)]
 pub struct Map {
-    /// 1 to 6.
-    pub layer: u8,
+    /// Which.
+    pub key: MapKey,
     /// Whether pilots may fire on pilots.
     pub fire: FireRule,
     /// Whether a pilot's ship at zero hull is destroyed.
     pub hull_loss: bool,
     /// Whether charters may have berths there.
     pub berths: bool,
+    /// NPCs that a sector holds at most.
+    pub sector_cap: u8,
+    /// NPCs in a squad, on paper: the sector's cap wins.
+    pub squad: u8,
+    /// NPC squads at most.
+    pub most_squads: u16,
     /// Its sectors' places.
     pub layout: Layout,
     sectors: Vec<Entity>,
@@ -47,18 +53,18 @@ impl Map {
     }
 }
 
-/// The maps by their layer.
+/// The maps by their key.
 #[derive(Resource, Debug, Default)]
-pub struct Maps(BTreeMap<u8, Entity>);
+pub struct Maps(BTreeMap<MapKey, Entity>);
 
 impl Maps {
-    /// The map of a layer, if the world has it.
+    /// A map, if the world has it.
     #[must_use]
-    pub fn layer(&self, layer: u8) -> Option<Entity> {
-        self.0.get(&layer).copied()
+    pub fn get(&self, key: MapKey) -> Option<Entity> {
+        self.0.get(&key).copied()
     }
 
-    /// All maps, Layer 1 first.
+    /// All maps, Layer 1 first and Rift 6 last.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Entity> {
         self.0.values().copied()
     }
@@ -118,10 +124,8 @@ pub enum Ground {
     Open(u8),
 }
 
-pub(super) fn lay_out(world: &mut World, layer: u8, ground: Ground) {
+pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
     let balance = Arc::clone(&world.resource::<Tuning>().balance);
-    let rules = &balance.layers[usize::from(layer - 1)];
-    let key = MapKey { kind: MapKind::Layer, tier: layer };
     let layout = match ground {
         Ground::Generated => generate(&Plan::of(&balance, key), world.resource::<Tuning>().seed, &[]),
         Ground::Open(radius) => Layout::open(radius),
@@ -129,12 +133,38 @@ pub(super) fn lay_out(world: &mut World, layer: u8, ground: Ground) {
     let map = world.spawn_empty().id();
     let sectors =
         layout.hexes().iter().map(|&hex| world.spawn((Sector { hex, map }, Occupants::default())).id()).collect();
-    let parts = Map { layer, fire: rules.fire, hull_loss: rules.hull_loss, berths: rules.berths, layout, sectors };
-    if rules.haven {
+    let tier = usize::from(key.tier - 1);
+    let (layer, rift) = (&balance.layers[tier], &balance.rifts[tier]);
+    let parts = match key.kind {
+        MapKind::Layer => Map {
+            key,
+            fire: layer.fire,
+            hull_loss: layer.hull_loss,
+            berths: layer.berths,
+            sector_cap: layer.sector_cap,
+            squad: layer.squad,
+            most_squads: balance.map.layer.squads,
+            layout,
+            sectors,
+        },
+        // Open fire and hull loss are the Rift's own, whatever its layer's (rule 11).
+        MapKind::Rift => Map {
+            key,
+            fire: FireRule::Open,
+            hull_loss: true,
+            berths: true,
+            sector_cap: rift.sector_cap,
+            squad: rift.squad,
+            most_squads: balance.map.rift.squads,
+            layout,
+            sectors,
+        },
+    };
+    if key.kind == MapKind::Layer && layer.haven {
         world.entity_mut(parts.centre()).insert(Haven);
     }
     world.entity_mut(map).insert(parts);
-    world.resource_mut::<Maps>().0.insert(layer, map);
+    world.resource_mut::<Maps>().0.insert(key, map);
 }
 
 /// Whether a pilot may dock in a sector (rule 7): at a Haven, or at a berth of their charter's.
