@@ -3,6 +3,9 @@
 mod keel;
 
 use keel::{Server, end, fly};
+use keel_map::{Hex, MapKey, MapKind};
+use keel_sim::{Map, Maps, ShipId, Wormhole, Wormholes};
+use keel_testkit::{Game, Setup};
 
 /// Flies a script to its end; the log.
 #[track_caller]
@@ -114,4 +117,60 @@ fn a_fleet_travels_is_rescued_and_finds_itself_berthed_after_a_logout() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     let log = flown(&server, "ann", "show fleet\n");
     has(&log, &["L2 docked · you fly it", "L2 docked · defensive, follows"]);
+}
+
+/// A seed of which a wormhole near the centre of Layer 3 leads into a Rift, with nobody at either end or on the way, and
+/// that wormhole. The world of a seed is the same here and in the server.
+fn door() -> (u64, Wormhole) {
+    let world = |seed, squads, steps| {
+        let mut game = Game::new(Setup { layer: 3, generated: true, others: true, squads, seed, ..Setup::default() });
+        game.step(steps);
+        game
+    };
+    let is_near = |wormhole: &Wormhole| {
+        let [near, far] = wormhole.ends;
+        let hops = near.hex.distance(Hex::CENTRE);
+        near.map == MapKey::layer(3) && (1..=3).contains(&hops) && far.map.kind == MapKind::Rift
+    };
+    for seed in 1..2000 {
+        let game = world(seed, false, 1);
+        let wormholes = game.app.world().resource::<Wormholes>();
+        let Some(door) = wormholes.iter().map(|(_, wormhole)| *wormhole).find(is_near) else { continue };
+        let game = world(seed, true, 30);
+        let [near, far] = door.ends;
+        let map = game.app.world().resource::<Maps>().get(near.map).and_then(|map| game.app.world().get::<Map>(map));
+        let way = map.and_then(|map| map.layout.path(Hex::CENTRE, near.hex)).expect("every sector can be reached");
+        let is_taken = |ship: ShipId| {
+            let (map, hex) = (game.map(ship), game.hex(ship));
+            (map == near.map && way.contains(&hex)) || (map == far.map && hex == far.hex)
+        };
+        if !game.ships().iter().any(|ship| is_taken(ship.id)) {
+            return (seed, door);
+        }
+    }
+    panic!("no such door in 2,000 seeds")
+}
+
+#[test]
+fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
+    let (seed, door) = door();
+    let server = Server::start(&["--layer", "3", "--seed", &seed.to_string()]);
+    let Hex { col, row } = door.ends[0].hex;
+    let code = door.code;
+    let way = format!(
+        "move {col} {row}\nawait arrival 20\nawait log found 5\nwait 1\nshow wormholes\njump {code}\nawait log Arrived 10\n\
+         show fleet\ntry dock\ntry rescue\nawait pilot 20\nwait 6\n"
+    );
+    let ann = fly(&server, "ann", &format!("{way}attack pilot\nawait log Hit 20\nshow combat\nwait 1\n"));
+    let bob = fly(&server, "bob", &format!("{way}await log hit you 30\n"));
+    let ((ann, ann_errors, ann_content), (bob, bob_errors, bob_content)) = (end(ann), end(bob));
+    assert!(ann_content && bob_content, "{ann}\n{ann_errors}\n{bob}\n{bob_errors}");
+    let to = door.ends[1].map;
+    for log in [&ann, &bob] {
+        has(log, &[&format!("Wormhole {code} found at {col} {row}. It leads to {}.", to.title())]);
+        has(log, &[&format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier), " pilots are inside"]);
+        has(log, &[&format!("Wormhole {code} to {}. 5 s. You cannot lock or fire.", to.title())]);
+        has(log, &[&format!("Arrived on {}. Transit flag ended.", to.title()), &format!("R{} ", to.tier)]);
+        has(log, &["Refused: A Rift has no Haven. Leave through a wormhole."]);
+    }
 }

@@ -7,7 +7,7 @@ use super::pilot::Pilot;
 use super::report;
 
 /// How each is said, for a person. SHIP is a number, or @1, @2, … of the fleet.
-const DEEDS: [&str; 47] = [
+const DEEDS: [&str; 49] = [
     "move COLUMN ROW",
     "move E|SE|SW|W|NW|NE",
     "cancel",
@@ -21,6 +21,7 @@ const DEEDS: [&str; 47] = [
     "cloak",
     "travel up|down",
     "rescue",
+    "jump CODE",
     "dock",
     "undock",
     "fly SHIP",
@@ -55,6 +56,7 @@ const DEEDS: [&str; 47] = [
     "show modules",
     "show combat",
     "show charter",
+    "show wormholes",
 ];
 
 /// How to say what somebody tried to say: the ways that begin with the same word, or else every first word. `more` is what
@@ -85,6 +87,7 @@ pub(crate) enum Deed {
     Power(Power),
     Travel { up: bool },
     Rescue,
+    Jump(String),
     Dock,
     Undock,
     Fly(Which),
@@ -146,6 +149,7 @@ pub(crate) enum Report {
     Modules,
     Combat,
     Charter,
+    Wormholes,
 }
 
 /// The deed that the words say, if they say one.
@@ -166,6 +170,7 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
         ["travel", "up"] => Deed::Travel { up: true },
         ["travel", "down"] => Deed::Travel { up: false },
         ["rescue"] => Deed::Rescue,
+        ["jump", code] => Deed::Jump(owned(code)),
         ["dock"] => Deed::Dock,
         ["undock"] => Deed::Undock,
         ["fly", ship] => Deed::Fly(one(ship)?),
@@ -211,6 +216,7 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
             "modules" => Report::Modules,
             "combat" => Report::Combat,
             "charter" => Report::Charter,
+            "wormholes" => Report::Wormholes,
             _ => return None,
         }),
         _ => return None,
@@ -297,6 +303,11 @@ impl Deed {
             Self::Power(power) => pilot.say(Command::Power(power)),
             Self::Travel { up } => pilot.order(|ship| Command::Travel { ship, up }),
             Self::Rescue => pilot.order(|ship| Command::Rescue { ship }),
+            Self::Jump(code) => {
+                let known = pilot.replica().wormholes().iter().find(|known| known.code.eq_ignore_ascii_case(&code));
+                let wormhole = known.map(|known| known.id).ok_or(format!("you know of no wormhole {code}"))?;
+                pilot.order(|ship| Command::Jump { ship, wormhole });
+            }
             Self::Dock => pilot.order(|ship| Command::Dock { ship }),
             Self::Undock => pilot.order(|ship| Command::Undock { ship }),
             Self::Fly(which) => which.order(pilot, |ship| Command::Activate { ship })?,
@@ -339,6 +350,7 @@ impl Deed {
                 Report::Modules => report::modules(pilot),
                 Report::Combat => pilot.ask_log(),
                 Report::Charter => report::charter(pilot),
+                Report::Wormholes => report::wormholes(pilot),
             },
         }
         Ok(())

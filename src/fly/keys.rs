@@ -156,6 +156,8 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
         KeyCode::Char(']') => view.select_mate(pilot, 1),
         KeyCode::Char('g') => pilot.say(Command::Gather),
         KeyCode::Char('c') => view.panel = toggled(view.panel, Panel::Card),
+        KeyCode::Char('i') => view.panel = toggled(view.panel, Panel::Wormholes),
+        KeyCode::Char('J') => jump(pilot),
         KeyCode::Char('?') => view.panel = toggled(view.panel, Panel::Keys),
         KeyCode::Char('l') => {
             view.panel = toggled(view.panel, Panel::Combat);
@@ -164,6 +166,16 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
         KeyCode::Char(key @ ('v' | 's' | 'o' | 'p' | 'j')) => of_mate(pilot, view, key),
         KeyCode::Char(key @ ('k' | 'D' | 'E')) => of_owner(pilot, view, key),
         _ => {}
+    }
+}
+
+/// Jumps through the wormhole of which an end is where the active ship is.
+fn jump(pilot: &mut Pilot) {
+    let here = pilot.active().map(|ship| (ship.map, (ship.col, ship.row)));
+    let end = pilot.replica().wormholes().iter().find(|end| Some((end.map, end.place)) == here);
+    match end.map(|end| end.id) {
+        Some(wormhole) => pilot.order(|ship| Command::Jump { ship, wormhole }),
+        None => pilot.refuse("You know of no wormhole in this sector."),
     }
 }
 

@@ -268,6 +268,7 @@ impl Pilot {
                 | Command::Power(_)
                 | Command::Travel { .. }
                 | Command::Rescue { .. }
+                | Command::Jump { .. }
                 | Command::Dock { .. }
                 | Command::Activate { .. }
                 | Command::Stance { .. }

@@ -48,6 +48,33 @@ pub(crate) fn charter(pilot: &mut Pilot) {
     pilot.tell(line);
 }
 
+/// The found wormholes, into the log.
+pub(crate) fn wormholes(pilot: &mut Pilot) {
+    let mut lines = wormhole_lines(pilot.replica());
+    if lines.is_empty() {
+        lines.push("You have found no wormhole.".to_owned());
+    }
+    lines.into_iter().for_each(|line| pilot.tell(line));
+}
+
+/// The card of each found end in lines.
+pub(crate) fn wormhole_lines(replica: &Replica) -> Vec<String> {
+    let now = replica.step() * keel_client::STEP_MICROS;
+    let lines = replica.wormholes().iter().flat_map(|wormhole| {
+        let title = |code: u8| MapKey::from_code(code).map_or("nowhere".to_owned(), MapKey::title);
+        let age = now.saturating_sub(wormhole.opened) / 60_000_000;
+        let (col, row) = wormhole.place;
+        let inside = wormhole.inside.map(|(pilots, fleets)| {
+            format!("  {pilots} pilots are inside; fleets of {fleets} who are away stand there too.")
+        });
+        let code = &wormhole.code;
+        let head =
+            format!("{code} at {} {col} {row}, leads to {}, {age} min old", title(wormhole.map), title(wormhole.to));
+        [Some(head), Some(format!("  {}", wormhole.danger)), inside].into_iter().flatten()
+    });
+    lines.collect()
+}
+
 /// A card in lines.
 pub(crate) fn card_lines(replica: &Replica, card: &Card) -> Vec<String> {
     let s = |micros: u32| f64::from(micros) / 1e6;

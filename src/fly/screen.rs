@@ -42,6 +42,7 @@ pub(crate) enum Panel {
     Log,
     Card,
     Combat,
+    Wormholes,
     Keys,
 }
 
@@ -161,6 +162,7 @@ fn draw_flight(frame: &mut Frame<'_>, area: ratatui::layout::Rect, pilot: &Pilot
         Panel::Log | Panel::Keys => panels::log(frame, log, pilot),
         Panel::Card => panels::card(frame, log, pilot),
         Panel::Combat => panels::combat(frame, log, pilot),
+        Panel::Wormholes => panels::wormholes(frame, log, pilot),
     }
 }
 

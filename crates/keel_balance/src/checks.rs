@@ -91,6 +91,13 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             record.fault_at(&format!("map.{name}.most"), problem);
         }
     }
+    let wormholes = &balance.wormholes;
+    at_least_one(wormholes.least_min, "wormholes.least_min", record);
+    if wormholes.most_min < wormholes.least_min {
+        let problem =
+            format!("expected at least the {} of least_min, found {}", wormholes.least_min, wormholes.most_min);
+        record.fault_at("wormholes.most_min", problem);
+    }
     if balance.map.hazards > 50 {
         record.fault_at("map.hazards", format!("expected at most 50 of a hundred, found {}", balance.map.hazards));
     }

@@ -71,6 +71,8 @@ pub struct Balance {
     pub rifts: [Rift; 6],
     /// What a Rift pays, times its layer.
     pub rift_pay: u8,
+    /// Wormholes.
+    pub wormholes: Wormholes,
     /// How many NPC squads a map holds.
     pub squads: Squads,
     /// What a new pilot flies.

@@ -77,8 +77,8 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
     one_fault("hazards: 10", "hazards: 60", "map.hazards", "at most 50 of a hundred, found 60");
     one_fault("count: 6, size: 4", "count: 6, size: 0", "map.belts.size", "at least 1");
     one_fault(
-        "(sectors: 352, ",
-        "(sectors: 353, ",
+        "sectors: 352, ",
+        "sectors: 353, ",
         "rifts[2].sectors",
         "expected 352, twice the sectors of layers[2], found 353",
     );

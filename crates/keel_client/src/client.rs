@@ -177,6 +177,10 @@ impl Client {
                     }
                     Some(Event::Pilot(pilot))
                 }
+                ToClient::Wormholes(wormholes) => {
+                    self.replica.wormholes = wormholes;
+                    None
+                }
                 ToClient::Log(shots) => Some(Event::Log(shots)),
             });
         }

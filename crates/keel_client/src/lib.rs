@@ -25,6 +25,6 @@ mod replica;
 pub use client::{Client, ClientError, Event};
 pub use keel_protocol::{
     Answer, Bonds, Card, Charter, Command, Contact, Flags, Hello, Kind, Leg, Line, Map, Mind, Module, Named, OwnShip,
-    Part, Pilot, Power, Resists, STEP_MICROS, Shot, Slot, Stance, Welcome, Who,
+    Part, Pilot, Power, Resists, STEP_MICROS, Shot, Slot, Stance, Welcome, Who, Wormhole,
 };
 pub use replica::Replica;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use keel_protocol::{Bonds, Card, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome};
+use keel_protocol::{
+    Bonds, Card, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome, Wormhole,
+};
 
 /// What a pilot sees: the newest of all that has arrived.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +15,7 @@ pub struct Replica {
     pub(crate) maps: BTreeMap<u8, Map>,
     pub(crate) hold: Vec<(u32, Module)>,
     pub(crate) bonds: Bonds,
+    pub(crate) wormholes: Vec<Wormhole>,
     pub(crate) pilots: BTreeMap<u32, Pilot>,
     own: BTreeMap<u32, OwnShip>,
     contacts: BTreeMap<u32, Contact>,
@@ -74,6 +77,12 @@ impl Replica {
     #[must_use]
     pub fn hold(&self) -> &[(u32, Module)] {
         &self.hold
+    }
+
+    /// The ends of wormholes that the pilot has found.
+    #[must_use]
+    pub fn wormholes(&self) -> &[Wormhole] {
+        &self.wormholes
     }
 
     /// What is between the pilot and others.

@@ -37,6 +37,15 @@ impl MapKey {
         Self { kind: MapKind::Rift, tier }
     }
 
+    /// What people call it: `Layer 1`, `Rift 6`.
+    #[must_use]
+    pub fn title(self) -> String {
+        match self.kind {
+            MapKind::Layer => format!("Layer {}", self.tier),
+            MapKind::Rift => format!("Rift {}", self.tier),
+        }
+    }
+
     /// The map as a number: 1 to 6 are the layers, 11 to 16 the Rifts.
     #[must_use]
     pub const fn code(self) -> u8 {

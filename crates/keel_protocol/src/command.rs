@@ -169,6 +169,13 @@ pub enum Command {
         /// Which.
         module: u32,
     },
+    /// Jump through a wormhole of which an end is in the ship's sector, with the escorts that follow.
+    Jump {
+        /// The ship.
+        ship: u32,
+        /// The wormhole.
+        wormhole: u32,
+    },
 }
 
 /// A power.

@@ -16,7 +16,7 @@ pub use codec::{DecodeError, decode, encode};
 pub use command::{Command, Part, Power, Slot, Stance};
 pub use message::{
     Answer, Bonds, Charter, Hello, Kind, Line, MAX_NAME, Map, NameError, Named, Pilot, Shot, ToClient, ToServer,
-    Welcome, Who, check_name,
+    Welcome, Who, Wormhole, check_name,
 };
 pub use snapshot::{Ack, Contact, Flags, Leg, MAX_COURSE, MAX_SNAPSHOT, Mind, OwnShip, Snapshot};
 pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};

@@ -69,6 +69,8 @@ pub enum ToClient {
     Pilot(Option<Pilot>),
     /// The answer to [`ToServer::Log`]: the pilot's last shots, oldest first.
     Log(Vec<Shot>),
+    /// The ends of wormholes that the pilot has found: sent whenever something of them changes.
+    Wormholes(Vec<Wormhole>),
 }
 
 /// What a client needs to know once.
@@ -122,6 +124,27 @@ pub struct Map {
     pub belts: Vec<((i16, i16), u16)>,
     /// Sectors with a gas cloud, and how rich it is.
     pub clouds: Vec<((i16, i16), u16)>,
+}
+
+/// A found end of a wormhole.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Wormhole {
+    /// The number by which it is entered.
+    pub id: u32,
+    /// What it is called.
+    pub code: String,
+    /// The map of this end: 1 to 6 are the layers, 11 to 16 the Rifts.
+    pub map: u8,
+    /// Column and row of this end.
+    pub place: (i16, i16),
+    /// The map where it leads.
+    pub to: u8,
+    /// When it opened, in microseconds of world time.
+    pub opened: u64,
+    /// What awaits one there.
+    pub danger: String,
+    /// For a Rift, the pilots who are connected and have a ship in space there, and those who are not and have.
+    pub inside: Option<(u16, u16)>,
 }
 
 /// What is between a pilot and others.

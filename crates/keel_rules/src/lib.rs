@@ -7,6 +7,7 @@
 //! float), pools and damage are `f32`.
 
 pub mod clocks;
+pub mod danger;
 pub mod edge;
 pub mod fire;
 pub mod fit;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keel_map::MapKey;
-use keel_protocol::{Bonds, Map, Module, ToClient};
+use keel_protocol::{Bonds, Map, Module, ToClient, Wormhole};
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
 
@@ -18,7 +18,11 @@ pub(crate) struct Known {
     maps: BTreeMap<MapKey, Map>,
     hold: Vec<(u32, Module)>,
     bonds: Bonds,
+    wormholes: Vec<Wormhole>,
 }
+
+/// Steps from one look at a pilot's wormholes to the next.
+const RENEWED: u64 = 10;
 
 impl Known {
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
@@ -54,6 +58,14 @@ impl Known {
             if hold != self.hold {
                 self.hold.clone_from(&hold);
                 say(ToClient::Hold(hold));
+            }
+        }
+        // Who is inside of a Rift changes with every jump of anyone's, and is not urgent.
+        if first || world.now().is_multiple_of(RENEWED) {
+            let wormholes = world.wormholes(pilot);
+            if wormholes != self.wormholes {
+                self.wormholes.clone_from(&wormholes);
+                say(ToClient::Wormholes(wormholes));
             }
         }
         world.cards(pilot, &mut self.cards).into_iter().for_each(|card| say(ToClient::Card(card)));

@@ -7,12 +7,13 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Grade};
-use keel_map::{MapKey, Terrain};
-use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome};
+use keel_map::{MapKey, MapKind, Terrain};
+use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome, Wormhole};
+use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
     Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, Order,
-    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet,
+    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Wormholes,
 };
 
 use crate::replication::{Plain, Replication};
@@ -219,6 +220,47 @@ impl World {
             members: charter.members.iter().map(|member| member.0).collect(),
             hostile: hostile.map(|other| other.0).collect(),
         })
+    }
+
+    /// The ends of wormholes that a pilot has found.
+    pub(crate) fn wormholes(&self, pilot: PilotId) -> Vec<Wormhole> {
+        let wormholes = self.app.world().resource::<Wormholes>();
+        let found = wormholes.found_by(pilot).map(|(id, end, wormhole)| {
+            let (at, to) = (wormhole.at(end), wormhole.far(end).map);
+            let is_rift = to.kind == MapKind::Rift;
+            Wormhole {
+                id: id.0,
+                code: wormhole.code.to_string(),
+                map: at.map.code(),
+                place: convert::place(at.hex),
+                to: to.code(),
+                opened: wormhole.opened.get(),
+                danger: if is_rift {
+                    danger::of_rift(&self.balance, to.tier)
+                } else {
+                    danger::of_layer(&self.balance, to.tier)
+                },
+                inside: is_rift.then(|| self.inside(to)),
+            }
+        });
+        found.collect()
+    }
+
+    /// Pilots with a ship in space on a map: those who are connected, and those who are not.
+    fn inside(&self, key: MapKey) -> (u16, u16) {
+        let world = self.app.world();
+        let mut inside = (0, 0);
+        for (_, entity) in world.resource::<keel_sim::PilotIndex>().iter() {
+            let is_there = |ship: Entity| {
+                let sector = world.get::<InSector>(ship).and_then(|sector| world.get::<Sector>(sector.0));
+                sector.and_then(|sector| world.get::<keel_sim::Map>(sector.map)).is_some_and(|map| map.key == key)
+            };
+            if world.get::<Fleet>(entity).into_iter().flat_map(Fleet::iter).any(is_there) {
+                let online = world.get::<keel_sim::Pilot>(entity).is_some_and(|pilot| pilot.online);
+                *(if online { &mut inside.0 } else { &mut inside.1 }) += 1;
+            }
+        }
+        inside
     }
 
     /// A pilot as anyone may know them.

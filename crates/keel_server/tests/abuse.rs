@@ -276,6 +276,7 @@ fn orders(n: u32) -> Vec<Command> {
         Command::Commission { class: byte, line: byte },
         Command::Scrap { ship },
         Command::Drop { module: n },
+        Command::Jump { ship, wormhole: n },
     ];
     for part in [Part::Hold(n), Part::Yard { kind: byte, faction: byte }, Part::Empty] {
         for slot in [Slot::Well(byte), Slot::Armor, Slot::Shield, Slot::System(byte), Slot::Shard] {

@@ -19,6 +19,7 @@ use crate::world::{
     Arrival, Awake, Battery, Berth, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
     PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex,
 };
+use crate::wormholes::Wormholes;
 
 /// The hash of the world after its last step. Floats count by their bits.
 #[must_use]
@@ -38,6 +39,7 @@ pub fn world_hash(world: &World) -> u64 {
     if let Some(count) = world.get_resource::<SquadCount>() {
         count.hash(hash);
     }
+    world.resource::<Wormholes>().words().hash(hash);
     world.resource::<Bonds>().hash(hash);
     world.resource::<Orders>().minds.hash(hash);
     world.resource::<Shipless>().iter().for_each(|waits| waits.hash(hash));

@@ -27,6 +27,8 @@ ids! {
     SquadId;
     /// A charter, from 1, in the order in which they were founded.
     CharterId;
+    /// A wormhole, from 1, in the order in which they opened.
+    WormholeId;
     /// A module in a pilot's hold, from 1, in the order in which they came there.
     ModuleId;
 }

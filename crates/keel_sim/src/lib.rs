@@ -24,11 +24,12 @@ mod shot;
 mod squads;
 mod stream;
 mod world;
+mod wormholes;
 
 pub use bonds::{Bonds, Charter};
 pub use clamps::{ClampedBy, Clamping};
 pub use hash::world_hash;
-pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId};
+pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId, WormholeId};
 pub use minds::{Mind, Stance};
 pub use movement::{Helm, Leg, Passage};
 pub use notes::{Note, Noted};
@@ -42,6 +43,8 @@ pub use world::{
     InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Spot,
     Tuning, spawn_pilot, spawn_ship,
 };
+
+pub use wormholes::{Code, End, Place, Wormhole, Wormholes};
 
 use std::sync::Arc;
 
@@ -89,6 +92,7 @@ impl Plugin for SimPlugin {
             expiry::ExpiryPlugin,
             minds::MindsPlugin,
             docks::DocksPlugin,
+            wormholes::WormholesPlugin,
         ));
         if self.squads {
             app.add_plugins(squads::SquadsPlugin);

@@ -13,6 +13,7 @@ use crate::notes::{Note, Noted};
 use crate::orders::{Done, Refusal};
 use crate::schedule::{Now, SimSet};
 use crate::world::{Appeared, Arrival, Awake, Card, InFleet, InSector, Map, Maps, Pilot, Sector, Ship};
+use crate::wormholes::{Code, Place};
 
 pub(crate) struct MovementPlugin;
 
@@ -69,6 +70,13 @@ pub enum Passage {
     },
     /// To the centre of the map.
     Rescue,
+    /// Through a wormhole.
+    Jump {
+        /// Which: its name for the log.
+        code: Code,
+        /// Where it leads.
+        to: Place,
+    },
 }
 
 /// What a ship was about when a Clamp stopped it.
@@ -289,10 +297,16 @@ fn advance_ships(
                 come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
                 notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
             }
+            Event::Landed(Passage::Jump { to, .. }) => {
+                let Some(there) = layers.get(to.map).and_then(|map| maps.get(map).ok()) else { continue };
+                let sector = there.sector(to.hex).unwrap_or_else(|| there.centre());
+                come(sector, Some(Arrival { ends: now + navigation.grace, ends_early: true }));
+                notes.write_batch(Noted::ship(ship, Note::Landed { map: to.map }));
+            }
             Event::Landed(Passage::Travel { layer }) => {
                 let Some(to) = layers.get(MapKey::layer(layer)).and_then(|map| maps.get(map).ok()) else { continue };
                 come(to.centre(), None);
-                notes.write_batch(Noted::ship(ship, Note::Travelled { layer }));
+                notes.write_batch(Noted::ship(ship, Note::Landed { map: MapKey::layer(layer) }));
             }
         }
         // Whose pilot has left docks where it comes to rest, if it may there.

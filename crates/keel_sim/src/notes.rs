@@ -1,7 +1,7 @@
 //! The lines of a pilot's log.
 
 use bevy_ecs::prelude::*;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::Micros;
 
 use crate::bonds::Bonds;
@@ -9,6 +9,7 @@ use crate::ids::{CharterId, PilotId, ShipId};
 use crate::orders::Way;
 use crate::shot::Shot;
 use crate::world::{Contact, Pilot, PilotIndex, Ship, Tuning};
+use crate::wormholes::Code;
 
 /// A line for one pilot. It is put into words only when someone reads it.
 #[derive(Message, Clone, Copy, Debug, PartialEq)]
@@ -128,10 +129,28 @@ pub enum Note {
         /// For how long.
         takes: Micros,
     },
-    /// The ship is on another layer.
-    Travelled {
+    /// The ship is on its way through a wormhole.
+    Jumping {
         /// Which.
-        layer: u8,
+        code: Code,
+        /// Where to.
+        to: MapKey,
+        /// For how long.
+        takes: Micros,
+    },
+    /// The ship is on another map.
+    Landed {
+        /// Which.
+        map: MapKey,
+    },
+    /// The pilot has found an end of a wormhole.
+    WormholeFound {
+        /// Which.
+        code: Code,
+        /// Where.
+        at: Hex,
+        /// Where it leads.
+        to: MapKey,
     },
     /// The ship's rescue jump runs.
     Rescuing {
@@ -249,7 +268,13 @@ impl Note {
                 };
                 format!("Travel {way} to Layer {layer}. {takes:.0} s. You cannot lock or fire.")
             }
-            Self::Travelled { layer } => format!("Arrived on Layer {layer}. Transit flag ended."),
+            Self::Jumping { code, to, takes } => {
+                format!("Wormhole {code} to {}. {takes:.0} s. You cannot lock or fire.", to.title())
+            }
+            Self::Landed { map } => format!("Arrived on {}. Transit flag ended.", map.title()),
+            Self::WormholeFound { code, at, to } => {
+                format!("Wormhole {code} found at {at}. It leads to {}.", to.title())
+            }
             Self::Rescuing { takes } => format!("Rescue jump. {takes:.0} s. You cannot lock or fire."),
             Self::Rescued { flag } => {
                 format!("Rescued. For {flag:.0} s this ship cannot be locked and its guns stay quiet.")

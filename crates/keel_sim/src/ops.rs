@@ -94,6 +94,7 @@ impl Bridge<'_> {
             Op::Power(power) => self.power(self.active(fleet)?, power),
             Op::Travel { ship, way } => self.travel(own(ship)?, way),
             Op::Rescue { ship } => self.rescue(own(ship)?),
+            Op::Jump { ship, wormhole } => self.jump(own(ship)?, pilot, wormhole),
             Op::Dock { ship } => self.dock(own(ship)?, pilot),
             Op::Undock { ship } => self.undock(own(ship)?),
             Op::Activate { ship } => self.activate(own(ship)?, fleet),

@@ -12,7 +12,7 @@ use keel_rules::powers::{Power, Unusable};
 use keel_rules::{ClassId, Kind, Line, Micros, Module, Moment, Slot};
 use thiserror::Error;
 
-use crate::ids::{CharterId, ModuleId, PilotId, ShipId};
+use crate::ids::{CharterId, ModuleId, PilotId, ShipId, WormholeId};
 use crate::minds::{Act, Stance};
 
 /// An order of a pilot's. Powers and [`Op::Gather`] are for the active ship.
@@ -62,6 +62,13 @@ pub enum Op {
     Rescue {
         /// The ship.
         ship: ShipId,
+    },
+    /// Jump through a wormhole of which an end is in the ship's sector, with the escorts that follow.
+    Jump {
+        /// The ship.
+        ship: ShipId,
+        /// Which.
+        wormhole: WormholeId,
     },
     /// Dock at the Haven or berth of the sector.
     Dock {
@@ -426,6 +433,9 @@ pub enum Refusal {
     /// There is neither a Haven nor a berth of the pilot's charter.
     #[error("There is no Haven and no berth of your charter in this sector.")]
     NoPort,
+    /// The pilot has found no such end in the ship's sector.
+    #[error("You know of no such wormhole in this sector.")]
+    NoWormhole,
     /// A Rift has none.
     #[error("A Rift has no Haven. Leave through a wormhole.")]
     NoHavenInRift,

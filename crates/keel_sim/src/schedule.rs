@@ -76,6 +76,8 @@ pub(crate) enum MindsSet {
 /// What [`SimSet::World`] does, in order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WorldSet {
+    /// Wormholes that are over are closed, those that were wanting are open, and ends that were reached are found.
+    Wormholes,
     /// Squads that are due are in the world.
     Squads,
     /// Pilots who wait for a ship have it when they are due.
@@ -129,7 +131,7 @@ impl Plugin for SchedulePlugin {
                 .chain()
                 .in_set(Minds),
         );
-        app.configure_sets(FixedUpdate, (WorldSet::Squads, WorldSet::Ships).chain().in_set(World));
+        app.configure_sets(FixedUpdate, (WorldSet::Wormholes, WorldSet::Squads, WorldSet::Ships).chain().in_set(World));
         app.add_systems(FixedUpdate, begin_step.before(Ops));
         app.edit_schedule(FixedUpdate, |schedule| {
             // Two systems that touch the same data with no order between them would make a step's result depend on the

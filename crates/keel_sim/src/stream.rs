@@ -18,6 +18,8 @@ pub(crate) enum Purpose {
     Squad,
     /// Where squads stand and what they are.
     Placing,
+    /// Where wormholes open and lead.
+    Wormholes,
 }
 
 impl Stream {

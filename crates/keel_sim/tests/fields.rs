@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use keel_balance::{Balance, Faction, Grade, Leaf};
 use keel_map::{Direction, Hex, MapKey, Plan, generate};
+use keel_rules::danger;
 use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Slot};
-use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId};
+use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId, Wormholes};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
 
 const FACTIONS: [Faction; 4] = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
@@ -38,6 +39,10 @@ fn cards(balance: &Balance) -> String {
         print(&Fit::npc(balance, layer, ClassId(2), Faction::Raider));
     }
     print(&Fit::starter(balance));
+    for tier in 1..=6 {
+        cards += &danger::of_layer(balance, tier);
+        cards += &danger::of_rift(balance, tier);
+    }
     cards
 }
 
@@ -92,13 +97,15 @@ fn told(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     told
 }
 
-/// The ships of a filled Rift.
+/// The ships of a filled Rift, and the wormholes of all maps.
 fn filled(balance: &Arc<Balance>, tier: u8) -> String {
     let mut game =
         Game::new(Setup { balance: Arc::clone(balance), layer: 1, others: true, squads: true, ..Setup::default() });
     game.step(12);
     let ships = game.ships().into_iter().filter(|ship| game.map(ship.id) == MapKey::rift(tier));
-    ships.map(|ship| format!("{} {:?}\n", game.hex(ship.id), ship)).collect()
+    let ships: String = ships.map(|ship| format!("{} {:?}\n", game.hex(ship.id), ship)).collect();
+    let wormholes: Vec<_> = game.app.world().resource::<Wormholes>().iter().collect();
+    format!("{ships}{wormholes:?}")
 }
 
 /// What pilots are told in the dock of a layer, and of duels and charters.
@@ -156,6 +163,7 @@ fn others(value: &str) -> Vec<String> {
     let words: &[&str] = match value {
         "true" => &["false"],
         "false" => &["true"],
+        "Safe" | "Low" | "Moderate" | "High" | "Severe" | "Deadly" => &["Safe", "Deadly"],
         "Never" | "Consent" | "Open" => &["Never", "Consent", "Open"],
         "Common" | "Rare" | "Legendary" | "Ultimate" => &["Common", "Rare", "Ultimate"],
         "Human" | "Raider" | "Sentry" | "Breaker" => &["Human", "Raider", "Sentry", "Breaker"],
@@ -205,9 +213,17 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
         };
         // A Rift's own shows on a Rift. What is twice a layer's changes that as well, so no layer is asked.
         let row = leaf.path.strip_prefix("rifts[").and_then(|path| path[..1].parse::<u8>().ok());
-        if let Some(tier) = row.map(|row| row + 1).or(leaf.path.starts_with("map.rift.").then_some(1)) {
+        if let Some(tier) = row
+            .map(|row| row + 1)
+            .or(["map.rift.", "wormholes."].iter().any(|of| leaf.path.starts_with(of)).then_some(1))
+        {
             let of_rift = |balance: &Arc<Balance>| {
-                (format!("{:?}", generate(&Plan::of(balance, MapKey::rift(tier)), 1, &[])), filled(balance, tier))
+                let cards = cards(balance);
+                (
+                    format!("{:?}", generate(&Plan::of(balance, MapKey::rift(tier)), 1, &[])),
+                    filled(balance, tier),
+                    cards,
+                )
             };
             let shipped = of_rift(&shipped);
             let is_read = changed.into_iter().any(|balance| of_rift(&balance) != shipped);

@@ -1,7 +1,7 @@
 //! The map around the active ship.
 
 use keel_client::Map;
-use keel_map::{Hex, MapKey, MapKind};
+use keel_map::{Hex, MapKey};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -81,6 +81,8 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
         ("+".to_owned(), Style::new().fg(GOLD))
     } else if course.contains(&hex) {
         ("*".to_owned(), Style::new().fg(GOLD))
+    } else if pilot.replica().wormholes().iter().any(|end| Some(end.map) == layer && place_at(end.place) == hex) {
+        ("W".to_owned(), Style::new().fg(GOLD))
     } else if is_in(|map| &map.havens) {
         ("H".to_owned(), Style::new().fg(HULL))
     } else if is_in(|map| &map.berths) {
@@ -97,10 +99,11 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
     })
 }
 
+fn place_at((col, row): (i16, i16)) -> Hex {
+    Hex::new(col.into(), row.into())
+}
+
 /// What a map is called.
 fn title(code: u8) -> String {
-    MapKey::from_code(code).map_or("Nowhere".to_owned(), |map| match map.kind {
-        MapKind::Layer => format!("Layer {}", map.tier),
-        MapKind::Rift => format!("Rift {}", map.tier),
-    })
+    MapKey::from_code(code).map_or("Nowhere".to_owned(), MapKey::title)
 }

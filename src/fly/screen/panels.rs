@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, Pilot};
-use crate::fly::report::{card_lines, shot_line};
+use crate::fly::report::{card_lines, shot_line, wormhole_lines};
 
 /// The end of the log, with every line whole.
 pub(super) fn log(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
@@ -61,6 +61,13 @@ pub(super) fn combat(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     list(frame, area, " Combat log, newest first ", shots);
 }
 
+/// The wormholes that the pilot has found.
+pub(super) fn wormholes(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
+    let width = usize::from(area.width.saturating_sub(2));
+    let lines = wormhole_lines(pilot.replica()).into_iter().flat_map(move |line| wrapped(&line, width));
+    list(frame, area, " Wormholes ", lines);
+}
+
 /// What every key does.
 const KEYS: [&str; 19] = [
     "arrows, y u b n   hop to that side",
@@ -75,18 +82,18 @@ const KEYS: [&str; 19] = [
     "[ and ]           choose a ship of the fleet",
     "v                 fly the chosen ship",
     "s, o              its stance; whether it follows you (F)",
-    "p, j              whom it protects; whether its Jam triggers are on (J)",
-    "g                 gather the escorts of the map",
+    "p, j, g           whom it protects; its Jam triggers (J); gather all escorts",
     "k                 mark the contact's pilot KOS, or no more",
     "D, E              ask for or accept a duel with that pilot; end it",
-    "c, l              card; combat log: again for the log",
+    "c, l, i           card; combat log; wormholes: again for the log",
+    "J                 jump through the wormhole of the sector",
     ":                 any order in words; :help lists them, Up brings the last",
     "Ctrl-C            leave",
 ];
 
 pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
     let legend = [
-        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth",
+        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth, W wormhole",
         "                  b belt, c gas cloud, # hazard that no ship enters",
     ];
     list(frame, area, " Keys ", KEYS.iter().chain(&legend).map(|&line| line.to_owned()));

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Faction, Grade, System};
-use crate::units::{Delay, Seconds, Share};
+use crate::units::{Chance, Delay, Seconds, Share};
 
 /// Hops, travel and arrivals.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -57,6 +57,8 @@ pub struct Charter {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
+    /// What a wormhole's card calls it.
+    pub danger: Danger,
     /// Whether pilots may fire on pilots.
     pub fire: FireRule,
     /// Whether a pilot's ship at zero hull is destroyed.
@@ -75,6 +77,23 @@ pub struct Layer {
     pub squad: u8,
     /// What its squads fly.
     pub npcs: NpcFits,
+}
+
+/// The danger of a map in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Danger {
+    /// No ship is lost there.
+    Safe,
+    /// The least.
+    Low,
+    /// More.
+    Moderate,
+    /// More still.
+    High,
+    /// Near the most.
+    Severe,
+    /// The most.
+    Deadly,
 }
 
 /// Whether pilots may fire on pilots.
@@ -136,12 +155,28 @@ pub struct Starter {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rift {
+    /// What a wormhole's card calls it.
+    pub danger: Danger,
     /// Open sectors at least.
     pub sectors: u16,
     /// NPCs that a sector holds at most.
     pub sector_cap: u8,
     /// NPCs in a squad, on paper: the sector's cap wins.
     pub squad: u8,
+}
+
+/// Wormholes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wormholes {
+    /// How many are kept on every layer.
+    pub per_layer: u8,
+    /// The chance that a new one leads into a Rift.
+    pub rift_chance: Chance,
+    /// Minutes that one is open at least.
+    pub least_min: u16,
+    /// Minutes that one is open at most.
+    pub most_min: u16,
 }
 
 /// How maps are laid out.

@@ -5,7 +5,7 @@ use keel_map::Hex;
 use keel_protocol::{Command, Part, Power, Slot, Stance};
 use keel_rules::powers;
 use keel_rules::{ClassId, Kind, Line};
-use keel_sim::{CharterId, ModuleId, Op, PilotId, Refusal, ShipId, Way};
+use keel_sim::{CharterId, ModuleId, Op, PilotId, Refusal, ShipId, Way, WormholeId};
 
 /// The op that a command asks for.
 ///
@@ -56,6 +56,7 @@ pub(crate) fn op(command: Command) -> Result<Op, Refusal> {
             Op::Commission { class: ClassId(class), line }
         }
         Command::Scrap { ship } => Op::Scrap { ship: ShipId(ship) },
+        Command::Jump { ship, wormhole } => Op::Jump { ship: ShipId(ship), wormhole: WormholeId(wormhole) },
         Command::Drop { module } => Op::Drop(ModuleId(module)),
     })
 }

@@ -6,13 +6,14 @@ use keel_map::{Hex, MapKey, MapKind};
 use super::Bridge;
 use crate::clamps::is_held;
 use crate::docks::Docking;
-use crate::ids::PilotId;
+use crate::ids::{PilotId, WormholeId};
 use crate::minds::Mind;
 use crate::movement::{Errand, Helm, Leg, Passage};
 use crate::notes::Note;
 use crate::orders::{Done, Refusal, Way};
 use crate::shot::Locking;
 use crate::world::{Appeared, Arrival, Docked, Haven, InFleet, InSector, Maps, Pilot, port};
+use crate::wormholes::{Place, Wormholes};
 
 impl Bridge<'_> {
     /// A pilot's order to go: the active ship takes the escorts of its sector along that follow, and an escort that is
@@ -110,6 +111,16 @@ impl Bridge<'_> {
         self.begin(ship, sector, Passage::Rescue)
     }
 
+    pub(super) fn jump(&mut self, ship: Entity, pilot: PilotId, id: WormholeId) -> Result<Done, Refusal> {
+        let sector = self.sector(ship)?;
+        self.may_jump(ship)?;
+        let (here, map) = self.map(sector)?;
+        let place = Place { map: map.key, hex: here.hex };
+        let wormholes = self.world.resource::<Wormholes>();
+        let (wormhole, end) = wormholes.end_at(pilot, id, place).ok_or(Refusal::NoWormhole)?;
+        self.begin(ship, sector, Passage::Jump { code: wormhole.code, to: wormhole.far(end) })
+    }
+
     /// Whether a sector is of a layer: a Rift has no Haven, and no way out but its wormholes (rule 11).
     fn check_layer(&self, sector: Entity) -> Result<(), Refusal> {
         match self.map(sector)?.1.key.kind {
@@ -139,7 +150,8 @@ impl Bridge<'_> {
             for escort in self.ships_of(fleet) {
                 let at = |place: Option<Entity>| place == Some(sector);
                 let here = at(self.world.get::<InSector>(escort).map(|at| at.0))
-                    || (passage != Passage::Rescue && at(self.world.get::<Docked>(escort).map(|at| at.0)));
+                    || (matches!(passage, Passage::Travel { .. })
+                        && at(self.world.get::<Docked>(escort).map(|at| at.0)));
                 let follows = self.get::<Mind>(escort)?.follows;
                 let flagged = passage == Passage::Rescue && self.get::<Arrival>(escort)?.is_up(self.now);
                 if escort != ship && here && follows && !flagged && self.may_jump(escort).is_ok() {
@@ -149,7 +161,7 @@ impl Bridge<'_> {
         }
         let takes = match passage {
             Passage::Travel { .. } => self.balance.moving.travel_s,
-            Passage::Rescue => self.balance.moving.jump_s,
+            Passage::Rescue | Passage::Jump { .. } => self.balance.moving.jump_s,
         }
         .into();
         for &ship in &ships {
@@ -171,6 +183,7 @@ impl Bridge<'_> {
                 (navigation.travel, Note::Travelling { way, layer, takes: navigation.travel })
             }
             Passage::Rescue => (navigation.jump, Note::Rescuing { takes: navigation.jump }),
+            Passage::Jump { code, to } => (navigation.jump, Note::Jumping { code, to: to.map, takes: navigation.jump }),
         };
         let ends = self.now + takes;
         let mut helm = self.get_mut::<Helm>(ship)?;
