@@ -63,6 +63,7 @@ fn op() -> impl Strategy<Value = Op> {
         ship().prop_map(|ship| Op::Cancel { ship }),
         (ship(), any::<bool>()).prop_map(|(ship, up)| Op::Travel { ship, way: if up { Way::Up } else { Way::Down } }),
         ship().prop_map(|ship| Op::Rescue { ship }),
+        (ship(), 1u32..20).prop_map(|(ship, id)| Op::Jump { ship, wormhole: keel_sim::WormholeId(id) }),
         ship().prop_map(|ship| Op::Dock { ship }),
         ship().prop_map(|ship| Op::Undock { ship }),
     ];
