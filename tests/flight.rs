@@ -168,7 +168,7 @@ fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
     let to = door.ends[1].map;
     for log in [&ann, &bob] {
         has(log, &[&format!("Wormhole {code} found at {col} {row}. It leads to {}.", to.title())]);
-        has(log, &[&format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier), " pilots are inside"]);
+        has(log, &[&format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier), "Pilots inside: "]);
         has(log, &[&format!("Wormhole {code} to {}. 5 s. You cannot lock or fire.", to.title())]);
         has(log, &[&format!("Arrived on {}. Transit flag ended.", to.title()), &format!("R{} ", to.tier)]);
         has(log, &["Refused: A Rift has no Haven. Leave through a wormhole."]);

@@ -64,9 +64,9 @@ pub(crate) fn wormhole_lines(replica: &Replica) -> Vec<String> {
         let title = |code: u8| MapKey::from_code(code).map_or("nowhere".to_owned(), MapKey::title);
         let age = now.saturating_sub(wormhole.opened) / 60_000_000;
         let (col, row) = wormhole.place;
-        let inside = wormhole.inside.map(|(pilots, fleets)| {
-            format!("  {pilots} pilots are inside; fleets of {fleets} who are away stand there too.")
-        });
+        let inside = wormhole
+            .inside
+            .map(|(pilots, fleets)| format!("  Pilots inside: {pilots}. Away, with ships there: {fleets}."));
         let code = &wormhole.code;
         let head =
             format!("{code} at {} {col} {row}, leads to {}, {age} min old", title(wormhole.map), title(wormhole.to));
