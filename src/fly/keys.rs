@@ -77,12 +77,12 @@ fn write(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
 fn do_in_words(pilot: &mut Pilot, view: &mut View) {
     let words: Vec<&str> = view.said.split_whitespace().collect();
     let done = match (deed(&words), words.as_slice()) {
-        (Some(deed), _) => {
-            if deed == Deed::Show(Report::Combat) {
-                view.panel = Panel::Combat;
-            }
-            deed.go(pilot)
+        // On the screen it has a panel, which asks for it.
+        (Some(Deed::Show(Report::Combat)), _) => {
+            view.panel = Panel::Combat;
+            Ok(())
         }
+        (Some(deed), _) => deed.go(pilot),
         (None, []) => Ok(()),
         (None, ["help"]) => Err(usage(&[], &[])),
         (None, ["help", about @ ..]) => Err(usage(about, &[])),
@@ -159,10 +159,7 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
         KeyCode::Char('i') => view.panel = toggled(view.panel, Panel::Wormholes),
         KeyCode::Char('J') => jump(pilot),
         KeyCode::Char('?') => view.panel = toggled(view.panel, Panel::Keys),
-        KeyCode::Char('l') => {
-            view.panel = toggled(view.panel, Panel::Combat);
-            pilot.ask_log();
-        }
+        KeyCode::Char('l') => view.panel = toggled(view.panel, Panel::Combat),
         KeyCode::Char(key @ ('v' | 's' | 'o' | 'p' | 'j')) => of_mate(pilot, view, key),
         KeyCode::Char(key @ ('k' | 'D' | 'E')) => of_owner(pilot, view, key),
         _ => {}

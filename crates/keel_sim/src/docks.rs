@@ -18,7 +18,7 @@ impl Plugin for DocksPlugin {
     }
 }
 
-/// Ships that were ordered to dock in this step.
+/// Ships that dock in this step: on order, or because they came to rest after their pilot had left.
 #[derive(Resource, Debug, Default)]
 pub(crate) struct Docking(Vec<Entity>);
 

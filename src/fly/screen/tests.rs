@@ -49,6 +49,7 @@ impl Desk {
         while !is_so(&self.pilot) {
             self.pilot.poll().unwrap();
             self.view.keep_up(&self.pilot);
+            self.view.renew_shots(&mut self.pilot);
             assert!(start.elapsed() < Duration::from_secs(20), "{}", self.screen(120, 36));
             std::thread::sleep(Duration::from_millis(5));
         }
