@@ -159,7 +159,7 @@ fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
     let code = door.code;
     let way = format!(
         "move {col} {row}\nawait arrival 20\nawait log found 5\nwait 1\nshow wormholes\njump {code}\nawait log Arrived 10\n\
-         show fleet\ntry dock\ntry rescue\nawait pilot 20\nwait 6\n"
+         show fleet\ntry dock\ntry rescue\nawait pilot 20\nwait 6\nshow wormholes\n"
     );
     let ann = fly(&server, "ann", &format!("{way}attack pilot\nawait log Hit 20\nshow combat\nwait 1\n"));
     let bob = fly(&server, "bob", &format!("{way}await log hit you 30\n"));
@@ -168,7 +168,14 @@ fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
     let to = door.ends[1].map;
     for log in [&ann, &bob] {
         has(log, &[&format!("Wormhole {code} found at {col} {row}. It leads to {}.", to.title())]);
-        has(log, &[&format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier), "Pilots inside: "]);
+        has(
+            log,
+            &[
+                &format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier),
+                "Pilots inside: 0. Away, with ships there: 0.",
+                "Pilots inside: 2.",
+            ],
+        );
         has(log, &[&format!("Wormhole {code} to {}. 5 s. You cannot lock or fire.", to.title())]);
         has(log, &[&format!("Arrived on {}. Transit flag ended.", to.title()), &format!("R{} ", to.tier)]);
         has(log, &["Refused: A Rift has no Haven. Leave through a wormhole."]);

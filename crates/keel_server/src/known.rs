@@ -22,7 +22,7 @@ pub(crate) struct Known {
 }
 
 /// Steps from one look at a pilot's wormholes to the next.
-const RENEWED: u64 = 10;
+pub(crate) const RENEWED: u64 = 10;
 
 impl Known {
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when

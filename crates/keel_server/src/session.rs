@@ -8,7 +8,7 @@ use keel_protocol::{Ack, Answer, Hello, PROTOCOL_VERSION, ToClient, ToServer, We
 use keel_sim::{Order, PilotId};
 
 use crate::convert;
-use crate::known::Known;
+use crate::known::{Known, RENEWED};
 use crate::roster::{MOST_PILOTS, Roster};
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
@@ -298,6 +298,10 @@ impl Sessions {
         }
         let (bonds, ports) = (told.bonds, told.ports);
         world.put_back(told);
+        // Once for all pilots, not once for each.
+        if world.now().is_multiple_of(RENEWED) {
+            world.count_inside();
+        }
         world.begin_views();
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };

@@ -1,6 +1,6 @@
 //! The world as the server holds it: stepped, ordered about and looked at.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bevy_app::prelude::*;
@@ -23,6 +23,8 @@ pub(crate) struct World {
     app: App,
     replication: Box<dyn Replication>,
     balance: Arc<Balance>,
+    /// For each map the pilots with a ship in space there: those who are connected, and those who are not.
+    inside: BTreeMap<MapKey, (u16, u16)>,
 }
 
 /// What the last step has to tell pilots.
@@ -60,7 +62,7 @@ impl World {
         app.cleanup();
         // The first update moves no time.
         app.update();
-        Self { app, replication: Box::new(Plain), balance: config.balance.clone() }
+        Self { app, replication: Box::new(Plain), balance: config.balance.clone(), inside: BTreeMap::new() }
     }
 
     /// Runs one step.
@@ -240,27 +242,30 @@ impl World {
                 } else {
                     danger::of_layer(&self.balance, to.tier)
                 },
-                inside: is_rift.then(|| self.inside(to)),
+                inside: is_rift.then(|| self.inside.get(&to).copied().unwrap_or_default()),
             }
         });
         found.collect()
     }
 
-    /// Pilots with a ship in space on a map: those who are connected, and those who are not.
-    fn inside(&self, key: MapKey) -> (u16, u16) {
+    /// Counts anew who has a ship in space on each map, for the cards of all pilots' wormholes.
+    pub(crate) fn count_inside(&mut self) {
         let world = self.app.world();
-        let mut inside = (0, 0);
-        for (_, entity) in world.resource::<keel_sim::PilotIndex>().iter() {
-            let is_there = |ship: Entity| {
-                let sector = world.get::<InSector>(ship).and_then(|sector| world.get::<Sector>(sector.0));
-                sector.and_then(|sector| world.get::<keel_sim::Map>(sector.map)).is_some_and(|map| map.key == key)
-            };
-            if world.get::<Fleet>(entity).into_iter().flat_map(Fleet::iter).any(is_there) {
-                let online = world.get::<keel_sim::Pilot>(entity).is_some_and(|pilot| pilot.online);
-                *(if online { &mut inside.0 } else { &mut inside.1 }) += 1;
+        let map_of = |ship: Entity| {
+            let sector = world.get::<Sector>(world.get::<InSector>(ship)?.0)?;
+            Some(world.get::<keel_sim::Map>(sector.map)?.key)
+        };
+        let mut inside: BTreeMap<MapKey, (u16, u16)> = BTreeMap::new();
+        for (_, pilot) in world.resource::<keel_sim::PilotIndex>().iter() {
+            let ships = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
+            let maps: BTreeSet<MapKey> = ships.filter_map(map_of).collect();
+            let online = world.get::<keel_sim::Pilot>(pilot).is_some_and(|pilot| pilot.online);
+            for map in maps {
+                let (here, away) = inside.entry(map).or_default();
+                *(if online { here } else { away }) += 1;
             }
         }
-        inside
+        self.inside = inside;
     }
 
     /// A pilot as anyone may know them.
