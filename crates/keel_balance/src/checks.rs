@@ -27,6 +27,9 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
         for (place, class) in layer.npcs.classes.iter().enumerate() {
             class_is_known(balance, class, &format!("{npcs}.classes[{place}]"), record);
         }
+        for (place, class) in layer.hull_copies.iter().enumerate() {
+            class_is_known(balance, class, &format!("layers[{index}].hull_copies[{place}]"), record);
+        }
         not_empty(&layer.npcs.classes, &format!("{npcs}.classes"), record);
         not_empty(&layer.npcs.factions, &format!("{npcs}.factions"), record);
         at_least_one(layer.squad, &format!("layers[{index}].squad"), record);
@@ -98,6 +101,17 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             format!("expected at least the {} of least_min, found {}", wormholes.least_min, wormholes.most_min);
         record.fault_at("wormholes.most_min", problem);
     }
+    let storms = &balance.storms;
+    at_least_one(storms.warn_min, "storms.warn_min", record);
+    not_empty(&storms.names, "storms.names", record);
+    // So that each day has the same storms.
+    if storms.every_h == 0 || 24 % storms.every_h != 0 {
+        record.fault_at("storms.every_h", format!("expected hours that divide a day, found {}", storms.every_h));
+    } else if u32::from(storms.warn_min) >= u32::from(storms.every_h) * 60 {
+        let problem =
+            format!("expected less than the {} h from storm to storm, found {}", storms.every_h, storms.warn_min);
+        record.fault_at("storms.warn_min", problem);
+    }
     if balance.map.hazards > 50 {
         record.fault_at("map.hazards", format!("expected at most 50 of a hundred, found {}", balance.map.hazards));
     }
@@ -106,6 +120,7 @@ fn maps(balance: &Balance, record: &Record<'_>) {
         at_least_one(patches.richness, &format!("map.{name}.richness"), record);
     }
     at_least_one(balance.rift_pay, "rift_pay", record);
+    at_least_one(balance.rift_incursion_pay, "rift_incursion_pay", record);
     for (index, (layer, rift)) in balance.layers.iter().zip(&balance.rifts).enumerate() {
         if !(1..=balance.map.layer.most).contains(&layer.sectors) {
             let problem = format!(
@@ -125,6 +140,8 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             (layer.sectors, rift.sectors, "sectors"),
             (layer.sector_cap.into(), rift.sector_cap.into(), "sector_cap"),
             (layer.squad.into(), rift.squad.into(), "squad"),
+            (layer.incursion_cap.into(), rift.incursion_cap.into(), "incursion_cap"),
+            (layer.notches.into(), rift.notches.into(), "notches"),
         ];
         for (layer, rift, what) in twins {
             twice(layer, rift, what, index, record);

@@ -3,11 +3,13 @@
 mod fight;
 mod gear;
 mod hull;
+mod pay;
 mod world;
 
 pub use fight::*;
 pub use gear::*;
 pub use hull::*;
+pub use pay::*;
 pub use world::*;
 
 use serde::Deserialize;
@@ -71,8 +73,14 @@ pub struct Balance {
     pub rifts: [Rift; 6],
     /// What a Rift pays, times its layer.
     pub rift_pay: u8,
+    /// What the clear of an incursion in a Rift pays, times its layer's.
+    pub rift_incursion_pay: u8,
+    /// Pay of a layer.
+    pub pay: Pay,
     /// Wormholes.
     pub wormholes: Wormholes,
+    /// Storms.
+    pub storms: Storms,
     /// How many NPC squads a map holds.
     pub squads: Squads,
     /// What a new pilot flies.

@@ -34,6 +34,14 @@ fn the_shipped_balance_has_no_fault() {
 
 #[test]
 fn each_kind_of_fault_names_its_path_and_what_was_expected() {
+    one_fault("every_h: 12", "every_h: 7", "storms.every_h", "expected hours that divide a day, found 7");
+    one_fault(
+        "warn_min: 5",
+        "warn_min: 720",
+        "storms.warn_min",
+        "expected less than the 12 h from storm to storm, found 720",
+    );
+    one_fault("warn_min: 5", "warn_min: 0", "storms.warn_min", "expected at least 1, found 0");
     one_fault("hit: 1.0", "hit: 1.5", "roll.hit", "expected a chance from 0 to 1, found 1.5");
     one_fault("hit: 1.0", "hit: -0.1", "roll.hit", "a chance from 0 to 1");
     one_fault("hit: 1.0", "hit: NaN", "roll.hit", "a chance from 0 to 1");

@@ -114,6 +114,15 @@ impl Layout {
         &self.hexes
     }
 
+    /// The sector nearest to a place: itself where it is one, of two equally near ones the first.
+    #[must_use]
+    pub fn nearest(&self, hex: Hex) -> Hex {
+        if self.contains(hex) {
+            return hex;
+        }
+        self.hexes.iter().copied().min_by_key(|open| open.distance(hex)).unwrap_or(Hex::CENTRE)
+    }
+
     /// A sector's number; `None` when the map has no such sector.
     #[must_use]
     pub fn index(&self, hex: Hex) -> Option<usize> {

@@ -3,7 +3,7 @@
 use keel_balance::FireRule;
 
 /// Whose ship it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// A pilot, by number.
     Pilot(u32),

@@ -7,6 +7,12 @@ use keel_balance::{Balance, LineShift};
 pub struct ClassId(pub u8);
 
 impl ClassId {
+    /// What it is called.
+    #[must_use]
+    pub fn name(self, balance: &Balance) -> &str {
+        balance.classes.get(self.0.into()).map_or("hull", |(name, _)| name)
+    }
+
     /// The class of that name.
     #[must_use]
     pub fn named(balance: &Balance, name: &str) -> Option<Self> {

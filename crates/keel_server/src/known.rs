@@ -1,6 +1,6 @@
 //! What a client has been told of what seldom changes, so that only changes are told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use keel_map::MapKey;
@@ -26,21 +26,23 @@ pub(crate) const RENEWED: u64 = 10;
 
 impl Known {
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
-    /// one was `answered`, charter and duels when any of the world's `bonds` changed, maps when anyone's `ports` did.
+    /// one was `answered`, charter and duels when any of the world's `bonds` changed, maps when a storm has passed or anyone's ports
+    /// have changed.
     pub(crate) fn catch_up(
         &mut self,
         world: &World,
         pilot: PilotId,
         answered: bool,
         bonds: bool,
-        ports: bool,
+        maps: bool,
         say: &mut dyn FnMut(ToClient),
     ) {
         let first = !std::mem::replace(&mut self.begun, true);
-        for key in world.maps(pilot) {
-            if !ports && self.maps.contains_key(&key) {
-                continue;
-            }
+        let mut keys: BTreeSet<MapKey> = world.maps(pilot).filter(|key| !self.maps.contains_key(key)).collect();
+        if maps {
+            keys.extend(self.maps.keys());
+        }
+        for key in keys {
             if let Some(map) = world.map(key, pilot).filter(|map| self.maps.get(&key) != Some(map)) {
                 say(ToClient::Map(map.clone()));
                 self.maps.insert(key, map);

@@ -19,7 +19,7 @@ pub use replication::{Plain, Replication};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bevy_log::{info, warn};
 use keel_balance::Balance;
@@ -84,6 +84,11 @@ pub enum StartError {
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
+/// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
+fn utc() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
 /// A server that listens.
 pub struct Server {
     transport: Transport,
@@ -131,7 +136,7 @@ impl Server {
             self.transport.receive(start.elapsed());
             self.sessions.listen(&mut self.transport, start.elapsed(), &mut self.world);
             if pace.is_due(start.elapsed()) {
-                self.world.step();
+                self.world.step(utc());
                 self.sessions.tell(&mut self.transport, &mut self.world);
             }
             if pace.slipped() > told && start.elapsed() > told_at + WARN_EVERY {

@@ -13,7 +13,7 @@ use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
     Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, Order,
-    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Wormholes,
+    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Storms, WallClock, Wormholes,
 };
 
 use crate::replication::{Plain, Replication};
@@ -34,8 +34,8 @@ pub(crate) struct Told {
     pub(crate) notes: Vec<Noted>,
     /// Whether anything may have changed among duels and charters.
     pub(crate) bonds: bool,
-    /// Whether anyone's ports may have changed.
-    pub(crate) ports: bool,
+    /// Whether a map, or anyone's ports on one, may have changed.
+    pub(crate) maps: bool,
 }
 
 impl World {
@@ -65,8 +65,9 @@ impl World {
         Self { app, replication: Box::new(Plain), balance: config.balance.clone(), inside: BTreeMap::new() }
     }
 
-    /// Runs one step.
-    pub(crate) fn step(&mut self) {
+    /// Runs one step, with the clock of the wall at so many seconds since 1970, UTC.
+    pub(crate) fn step(&mut self, clock: u64) {
+        self.app.world_mut().resource_mut::<WallClock>().set(clock);
         self.app.update();
     }
 
@@ -117,7 +118,7 @@ impl World {
     pub(crate) fn put_back(&mut self, mut told: Told) {
         told.answers.clear();
         told.notes.clear();
-        (told.bonds, told.ports) = (false, false);
+        (told.bonds, told.maps) = (false, false);
         *self.app.world_mut().resource_mut::<Told>() = told;
     }
 
@@ -303,11 +304,13 @@ fn hear(
     mut answers: MessageReader<Answered>,
     mut notes: MessageReader<Noted>,
     bonds: Res<Bonds>,
-    mut ports: Local<u32>,
+    storms: Res<Storms>,
+    mut known: Local<(u32, u32)>,
 ) {
     told.answers.extend(answers.read());
     told.notes.extend(notes.read());
     told.bonds |= bonds.is_changed();
-    told.ports |= *ports != bonds.ports();
-    *ports = bonds.ports();
+    let now = (bonds.ports(), storms.passed());
+    told.maps |= *known != now;
+    *known = now;
 }

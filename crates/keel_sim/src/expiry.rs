@@ -7,12 +7,13 @@ use bevy_ecs::prelude::*;
 use crate::minds::Mends;
 use crate::movement::{Helm, Leg};
 use crate::notes::{Note, Noted};
+use crate::pay::Destroyed;
 use crate::pilots::Shipless;
 use crate::schedule::{ExpirySet, Now};
 use crate::shot::{Downed, Gun, LockedBy, Locking};
 use crate::world::{
-    Appeared, Arrival, Awake, Battery, Card, Condition, Docked, Fleet, InFleet, InSector, Map, Pilot, Sector, Ship,
-    ShipIndex, Tuning,
+    Appeared, Arrival, Awake, Battery, Card, Condition, Docked, Fitted, Fleet, InFleet, InSector, Map, Pilot, Rolls,
+    Sector, Ship, ShipIndex, Tuning,
 };
 
 pub(crate) struct ExpiryPlugin;
@@ -37,7 +38,7 @@ fn end_downed(
     maps: Query<&Map>,
     sectors: Query<&Sector>,
     mut downed: MessageReader<Downed>,
-    mut ships: Query<(&Ship, &InSector, &InFleet, &mut Helm, Option<&LockedBy>)>,
+    mut ships: Query<(&Ship, &InSector, &InFleet, &Fitted, &Rolls, &mut Helm, Option<&LockedBy>)>,
     names: Query<&Ship>,
     fleets: Query<&Fleet>,
     mut index: ResMut<ShipIndex>,
@@ -45,11 +46,14 @@ fn end_downed(
     mut appeared: MessageWriter<Appeared>,
     mut notes: MessageWriter<Noted>,
     mut lost: MessageWriter<FleetLost>,
+    mut destroyed: MessageWriter<Destroyed>,
     mut gone: Local<Vec<Entity>>,
     mut commands: Commands,
 ) {
-    for &Downed { ship: entity } in downed.read() {
-        let Ok((&ship, sector, &InFleet(fleet), mut helm, locked_by)) = ships.get_mut(entity) else { continue };
+    for &Downed { ship: entity, by } in downed.read() {
+        let Ok((&ship, sector, &InFleet(fleet), fitted, rolls, mut helm, locked_by)) = ships.get_mut(entity) else {
+            continue;
+        };
         let Some(map) = sectors.get(sector.0).ok().and_then(|sector| maps.get(sector.map).ok()) else { continue };
         if !map.destroys(&ship) {
             helm.stop();
@@ -62,6 +66,9 @@ fn end_downed(
         let note = Note::TargetDestroyed { contact: ship.contact() };
         notes.write_batch(hunters.filter_map(|hunter| Noted::ship(hunter, note)));
         gone.push(entity);
+        let by = by.and_then(|by| names.get(by).ok()).copied();
+        let (fit, rolls, sector) = (fitted.0, rolls.0.clone(), sector.0);
+        destroyed.write(Destroyed { ship, fit, rolls, sector, fleet, by });
         index.remove(ship.id);
         commands.entity(entity).despawn();
         notes.write_batch(Noted::ship(&ship, Note::ShipDestroyed));

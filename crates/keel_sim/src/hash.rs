@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use bevy_ecs::prelude::*;
 use fnv::FnvHasher;
+use keel_map::MapKey;
 
 use crate::bonds::Bonds;
 use crate::clamps::Clamping;
@@ -11,13 +12,15 @@ use crate::ids::ShipId;
 use crate::minds::{Alert, Mends, Mind};
 use crate::movement::Helm;
 use crate::orders::Orders;
+use crate::pay::{Charts, FairKills, LiesIn, Wreck, WreckIndex};
 use crate::pilots::Shipless;
 use crate::schedule::Now;
 use crate::shot::{CombatLog, Gun, Locking, Wear};
 use crate::squads::{Roster, Squad, SquadCount};
+use crate::storms::Storms;
 use crate::world::{
-    Arrival, Awake, Battery, Berth, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
-    PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex,
+    Arrival, Awake, Battery, Berth, Cargo, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
+    PilotIndex, Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex,
 };
 use crate::wormholes::Wormholes;
 
@@ -39,24 +42,33 @@ pub fn world_hash(world: &World) -> u64 {
     if let Some(count) = world.get_resource::<SquadCount>() {
         count.hash(hash);
     }
+    let wrecks = world.resource::<WreckIndex>();
+    for ((_, wreck), (_, gone)) in wrecks.iter().zip(wrecks.words()) {
+        (world.get::<Wreck>(wreck), gone).hash(hash);
+        place(world, world.get::<LiesIn>(wreck).map(|sector| sector.0)).hash(hash);
+    }
+    wrecks.last().hash(hash);
+    world.resource::<FairKills>().hash(hash);
     world.resource::<Wormholes>().words().hash(hash);
+    world.resource::<Storms>().words().hash(hash);
     world.resource::<Bonds>().hash(hash);
     world.resource::<Orders>().minds.hash(hash);
     world.resource::<Shipless>().iter().for_each(|waits| waits.hash(hash));
     hash.finish()
 }
 
+fn place(world: &World, sector: Option<Entity>) -> Option<(MapKey, i32, i32)> {
+    let sector = sector.and_then(|sector| world.get::<Sector>(sector))?;
+    Some((world.get::<Map>(sector.map)?.key, sector.hex.col, sector.hex.row))
+}
+
 fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     let Ok(ship) = world.get_entity(entity) else { return };
     let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(ShipId(0), |ship| ship.id);
-    let place = |sector: Option<Entity>| {
-        let sector = sector.and_then(|sector| world.get::<Sector>(sector))?;
-        Some((world.get::<Map>(sector.map)?.key, sector.hex.col, sector.hex.row))
-    };
     id(Some(entity)).hash(hash);
     ship.get::<Ship>().map(|ship| (ship.pilot(), ship.faction)).hash(hash);
-    place(ship.get::<InSector>().map(|sector| sector.0)).hash(hash);
-    place(ship.get::<Docked>().map(|sector| sector.0)).hash(hash);
+    place(world, ship.get::<InSector>().map(|sector| sector.0)).hash(hash);
+    place(world, ship.get::<Docked>().map(|sector| sector.0)).hash(hash);
     ship.contains::<Awake>().hash(hash);
     if let (Some(condition), Some(battery)) = (ship.get::<Condition>(), ship.get::<Battery>()) {
         [condition.0.shield, condition.0.hull, battery.0].map(f32::to_bits).hash(hash);
@@ -82,6 +94,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
 fn hash_pilot(hash: &mut Words, world: &World, entity: Entity) {
     world.get::<Pilot>(entity).hash(hash);
     world.get::<Hold>(entity).hash(hash);
+    (world.get::<Cargo>(entity), world.get::<Purse>(entity), world.get::<Charts>(entity)).hash(hash);
     world.get::<Fleet>(entity).map_or(0, |fleet| fleet.iter().len()).hash(hash);
     for shot in world.get::<CombatLog>(entity).into_iter().flat_map(CombatLog::iter) {
         (shot.step, shot.shooter.id, shot.target.id, shot.outcome as u8).hash(hash);
@@ -90,6 +103,7 @@ fn hash_pilot(hash: &mut Words, world: &World, entity: Entity) {
 }
 
 fn hash_map(hash: &mut Words, world: &World, entity: Entity) {
+    world.get::<Map>(entity).map(|map| map.seed).hash(hash);
     world.get::<Roster>(entity).into_iter().flat_map(Roster::words).for_each(|word| word.hash(hash));
     for &sector in world.get::<Map>(entity).map_or(&[][..], Map::sectors) {
         if let Some(berth) = world.get::<Berth>(sector) {

@@ -18,10 +18,12 @@ mod movement;
 mod notes;
 mod ops;
 mod orders;
+mod pay;
 mod pilots;
 mod schedule;
 mod shot;
 mod squads;
+mod storms;
 mod stream;
 mod world;
 mod wormholes;
@@ -29,19 +31,21 @@ mod wormholes;
 pub use bonds::{Bonds, Charter};
 pub use clamps::{ClampedBy, Clamping};
 pub use hash::world_hash;
-pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId, WormholeId};
+pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId, WormholeId, WreckId};
 pub use minds::{Mind, Stance};
 pub use movement::{Helm, Leg, Passage};
 pub use notes::{Note, Noted};
 pub use ops::Answered;
 pub use orders::{Done, Op, Order, Orders, Part, Refusal, Way};
+pub use pay::{Chart, Charts, LiesIn, Load, Wreck, WreckIndex, Wrecks};
 pub use schedule::{Now, SimSet};
 pub use shot::{CombatLog, Downed, Fired, Gun, LockedBy, Locking, Logged, Rolled, Shot, Struck, Wear};
 pub use squads::{Squad, UnfitError, check_fits, spawn_squad};
+pub use storms::{Storm, Storms, WallClock};
 pub use world::{
-    Arrival, Awake, Battery, Berth, Card, Condition, Contact, Docked, Fitted, Fleet, Ground, Haven, Hold, InFleet,
-    InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec, Spot,
-    Tuning, spawn_pilot, spawn_ship,
+    Arrival, Awake, Battery, Berth, Card, Cargo, Condition, Contact, Docked, Fitted, Fleet, Ground, Haven, Hold,
+    InFleet, InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex,
+    ShipSpec, Spot, Tuning, spawn_pilot, spawn_ship,
 };
 
 pub use wormholes::{Code, End, Place, Wormhole, Wormholes};
@@ -92,6 +96,8 @@ impl Plugin for SimPlugin {
             expiry::ExpiryPlugin,
             minds::MindsPlugin,
             docks::DocksPlugin,
+            pay::PayPlugin,
+            storms::StormsPlugin,
             wormholes::WormholesPlugin,
         ));
         if self.squads {

@@ -299,8 +299,8 @@ fn advance_ships(
             }
             Event::Landed(Passage::Jump { to, .. }) => {
                 let Some(there) = layers.get(to.map).and_then(|map| maps.get(map).ok()) else { continue };
-                let sector = there.sector(to.hex).unwrap_or_else(|| there.centre());
-                come(sector, Some(Arrival { ends: now + navigation.grace, ends_early: true }));
+                // A storm may have moved the end while the ship was on its way.
+                come(there.nearest(to.hex), Some(Arrival { ends: now + navigation.grace, ends_early: true }));
                 notes.write_batch(Noted::ship(ship, Note::Landed { map: to.map }));
             }
             Event::Landed(Passage::Travel { layer }) => {

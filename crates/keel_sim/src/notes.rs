@@ -1,8 +1,9 @@
 //! The lines of a pilot's log.
 
 use bevy_ecs::prelude::*;
-use keel_map::{Hex, MapKey};
+use keel_map::{Hex, MapKey, MapKind, Shape};
 use keel_rules::Micros;
+use keel_rules::pay::Salt;
 
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, PilotId, ShipId};
@@ -173,6 +174,34 @@ pub enum Note {
         /// How long that stands.
         stands: Micros,
     },
+    /// A fair kill was paid.
+    KillPaid {
+        /// With so much.
+        salt: Salt,
+    },
+    /// The pilot's chart of a map is full, and paid.
+    Charted {
+        /// Of which map.
+        map: MapKey,
+        /// With so much.
+        notches: u8,
+    },
+    /// A storm builds over a map.
+    StormBuilding {
+        /// Which map.
+        map: MapKey,
+        /// Which of the storms' names it has.
+        name: u8,
+    },
+    /// A storm has passed over a map.
+    StormPassed {
+        /// Which map.
+        map: MapKey,
+        /// What it has left.
+        shape: Shape,
+    },
+    /// A storm has taken what the ship's course led through.
+    CourseLost,
     /// A duel is on.
     DuelOn {
         /// With whom.
@@ -281,6 +310,27 @@ impl Note {
             }
             Self::Docked => "Docked. Hull, shield and battery are full.".to_owned(),
             Self::Active => "You fly this ship.".to_owned(),
+            Self::KillPaid { salt } => format!("A fair kill. {salt} paid."),
+            Self::Charted { map, notches } => {
+                let notches = if *notches == 1 { "1 Notch".to_owned() } else { format!("{notches} Notches") };
+                format!("{} is charted. {notches} paid.", map.title())
+            }
+            Self::StormBuilding { map, name } => {
+                let name = balance.storms.names.get(usize::from(*name)).map_or("A storm", String::as_str);
+                let kind = match map.kind {
+                    MapKind::Layer => "layer",
+                    MapKind::Rift => "Rift",
+                };
+                let minutes = match balance.storms.warn_min {
+                    1 => "1 minute".to_owned(),
+                    minutes => format!("{minutes} minutes"),
+                };
+                format!("{name} is building on {}. The {kind} will reshape in {minutes}.", map.title())
+            }
+            Self::StormPassed { map, shape } => {
+                format!("The storm has passed. {} has settled into {shape}.", map.title())
+            }
+            Self::CourseLost => "The storm has taken the way. The ship has stopped.".to_owned(),
             Self::DuelAsked { by, stands } => {
                 format!("{} challenges you to a duel. The challenge stands {stands:.0} s.", pilot(by))
             }

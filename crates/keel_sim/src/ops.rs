@@ -7,6 +7,7 @@ mod fitting;
 mod fleet;
 mod flight;
 mod guns;
+mod loot;
 mod powers;
 mod society;
 
@@ -95,6 +96,7 @@ impl Bridge<'_> {
             Op::Travel { ship, way } => self.travel(own(ship)?, way),
             Op::Rescue { ship } => self.rescue(own(ship)?),
             Op::Jump { ship, wormhole } => self.jump(own(ship)?, pilot, wormhole),
+            Op::Take { ship, wreck } => self.take(own(ship)?, fleet, wreck),
             Op::Dock { ship } => self.dock(own(ship)?, pilot),
             Op::Undock { ship } => self.undock(own(ship)?),
             Op::Activate { ship } => self.activate(own(ship)?, fleet),

@@ -12,7 +12,7 @@ use keel_rules::powers::{Power, Unusable};
 use keel_rules::{ClassId, Kind, Line, Micros, Module, Moment, Slot};
 use thiserror::Error;
 
-use crate::ids::{CharterId, ModuleId, PilotId, ShipId, WormholeId};
+use crate::ids::{CharterId, ModuleId, PilotId, ShipId, WormholeId, WreckId};
 use crate::minds::{Act, Stance};
 
 /// An order of a pilot's. Powers and [`Op::Gather`] are for the active ship.
@@ -69,6 +69,13 @@ pub enum Op {
         ship: ShipId,
         /// Which.
         wormhole: WormholeId,
+    },
+    /// Take what is in a wreck of the ship's sector.
+    Take {
+        /// The ship.
+        ship: ShipId,
+        /// Which.
+        wreck: WreckId,
     },
     /// Dock at the Haven or berth of the sector.
     Dock {
@@ -325,6 +332,19 @@ pub enum Done {
     Scrapped,
     /// The module is no more.
     Dropped,
+    /// What was in the wreck is the pilot's.
+    Taken {
+        /// Modules in the hold.
+        modules: u16,
+        /// Modules that the hold had no room for: they are still there.
+        left: u16,
+        /// Pieces of material.
+        material: u32,
+        /// Remnants.
+        remnants: u32,
+        /// Copies of blueprints.
+        copies: u16,
+    },
 }
 
 impl fmt::Display for Done {
@@ -360,6 +380,22 @@ impl fmt::Display for Done {
             Self::Commissioned(ship) => write!(f, "Ship {ship} is yours, docked and bare."),
             Self::Scrapped => f.write_str("Scrapped."),
             Self::Dropped => f.write_str("Thrown away."),
+            Self::Taken { modules, left, material, remnants, copies } => {
+                let counts = [
+                    (u32::from(*modules), "module", "modules"),
+                    (*material, "material", "material"),
+                    (*remnants, "Remnant", "Remnants"),
+                    (u32::from(*copies), "blueprint copy", "blueprint copies"),
+                ];
+                let some = counts.into_iter().filter(|(count, ..)| *count > 0);
+                let parts: Vec<String> =
+                    some.map(|(count, one, more)| format!("{count} {}", if count == 1 { one } else { more })).collect();
+                write!(f, "Taken: {}.", parts.join(", "))?;
+                if *left > 0 {
+                    write!(f, " Your hold has no room for {left} more.")?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -436,6 +472,9 @@ pub enum Refusal {
     /// The pilot has found no such end in the ship's sector.
     #[error("You know of no such wormhole in this sector.")]
     NoWormhole,
+    /// There is no such wreck in the ship's sector.
+    #[error("There is no such wreck in this sector.")]
+    NoWreck,
     /// A Rift has none.
     #[error("A Rift has no Haven. Leave through a wormhole.")]
     NoHavenInRift,

@@ -50,6 +50,8 @@ pub(crate) enum OpsSet {
 pub(crate) enum ExpirySet {
     /// Ships whose hull gave out are gone or towed.
     Hulls,
+    /// They have left wrecks, and kills are paid.
+    Loot,
     /// Worn modules have new cards.
     Wear,
     /// Challenges, duels and invitations whose time is over are gone.
@@ -76,6 +78,10 @@ pub(crate) enum MindsSet {
 /// What [`SimSet::World`] does, in order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WorldSet {
+    /// Storms that are due have landed.
+    Storms,
+    /// What ships see is on their pilots' charts.
+    Charts,
     /// Wormholes that are over are closed, those that were wanting are open, and ends that were reached are found.
     Wormholes,
     /// Squads that are due are in the world.
@@ -123,7 +129,9 @@ impl Plugin for SchedulePlugin {
         app.configure_sets(FixedUpdate, (OpsSet::Joins, OpsSet::Orders).chain().in_set(Ops));
         app.configure_sets(
             FixedUpdate,
-            (ExpirySet::Hulls, ExpirySet::Wear, ExpirySet::Ends, ExpirySet::Sleep).chain().in_set(Expiry),
+            (ExpirySet::Hulls, ExpirySet::Loot, ExpirySet::Wear, ExpirySet::Ends, ExpirySet::Sleep)
+                .chain()
+                .in_set(Expiry),
         );
         app.configure_sets(
             FixedUpdate,
@@ -131,7 +139,12 @@ impl Plugin for SchedulePlugin {
                 .chain()
                 .in_set(Minds),
         );
-        app.configure_sets(FixedUpdate, (WorldSet::Wormholes, WorldSet::Squads, WorldSet::Ships).chain().in_set(World));
+        app.configure_sets(
+            FixedUpdate,
+            (WorldSet::Storms, WorldSet::Charts, WorldSet::Wormholes, WorldSet::Squads, WorldSet::Ships)
+                .chain()
+                .in_set(World),
+        );
         app.add_systems(FixedUpdate, begin_step.before(Ops));
         app.edit_schedule(FixedUpdate, |schedule| {
             // Two systems that touch the same data with no order between them would make a step's result depend on the

@@ -117,15 +117,18 @@ fn count_losses(
     now: Res<Now>,
     tuning: Res<Tuning>,
     squads: Query<&Squad>,
-    mut rosters: Query<&mut Roster>,
+    mut rosters: Query<(&Map, &mut Roster)>,
     mut lost: MessageReader<FleetLost>,
     mut commands: Commands,
 ) {
     for loss in lost.read() {
         let map = squads.get(loss.fleet).ok().and_then(|squad| squad.map);
-        if let Some(mut roster) = map.and_then(|map| rosters.get_mut(map).ok()) {
+        if let Some((map, mut roster)) = map.and_then(|map| rosters.get_mut(map).ok()) {
             roster.living -= 1;
-            roster.due.push_back(now.moment() + tuning.balance.squads.respawn_s.into());
+            // A storm may have made the map too small for all that it held.
+            if roster.living + roster.due.len() < wanted(&tuning.balance, map) {
+                roster.due.push_back(now.moment() + tuning.balance.squads.respawn_s.into());
+            }
         }
         commands.entity(loss.fleet).despawn();
     }
@@ -145,12 +148,7 @@ fn fill(world: &mut World) {
 
 fn fill_map(world: &mut World, map: Entity, now: Moment) {
     let balance = world.resource::<Tuning>().balance.clone();
-    let Some(wanted) = world
-        .get::<Map>(map)
-        .map(|map| (map.sectors().len() / usize::from(balance.squads.per_sectors)).min(map.most_squads.into()))
-    else {
-        return;
-    };
+    let Some(wanted) = world.get::<Map>(map).map(|map| wanted(&balance, map)) else { return };
     for _ in 0..balance.squads.fill_per_step {
         let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
         if roster.filled {
@@ -159,16 +157,46 @@ fn fill_map(world: &mut World, map: Entity, now: Moment) {
                 break;
             }
             roster.due.pop_front();
-        } else if roster.living >= wanted {
+        } else if roster.living + roster.due.len() >= wanted {
             roster.filled = true;
             break;
         }
         if place_squad(world, &balance, map).is_none()
             && let Some(mut roster) = world.get_mut::<Roster>(map)
         {
-            // No sector has room: what stands is all the map holds.
+            // No sector has room: what is missing waits for some.
             roster.filled = true;
+            roster.due.push_back(now + balance.squads.respawn_s.into());
         }
+    }
+}
+
+/// NPCs that a sector has room for, under its map's cap.
+pub(crate) fn room(world: &World, map: &Map, sector: Entity) -> usize {
+    let occupants = world.get::<Occupants>(sector).into_iter().flat_map(Occupants::iter);
+    let npcs = occupants.filter(|&ship| world.get::<Ship>(ship).is_some_and(|ship| ship.pilot().is_none())).count();
+    usize::from(map.sector_cap).saturating_sub(npcs)
+}
+
+/// Squads that a map holds when it is full.
+fn wanted(balance: &Balance, map: &Map) -> usize {
+    (map.sectors().len() / usize::from(balance.squads.per_sectors)).min(map.most_squads.into())
+}
+
+/// A map that a storm has made larger gets the squads that it has room for now, and one that it has made smaller waits until it
+/// has fewer.
+pub(crate) fn top_up(world: &mut World, map: Entity) {
+    let (now, balance) = (world.resource::<Now>().moment(), world.resource::<Tuning>().balance.clone());
+    let Some(wanted) = world.get::<Map>(map).map(|map| wanted(&balance, map)) else { return };
+    let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
+    if roster.filled {
+        let coming = roster.living + roster.due.len();
+        for _ in coming..wanted {
+            roster.due.push_front(now);
+        }
+        let surplus = coming.saturating_sub(wanted).min(roster.due.len());
+        let stays = roster.due.len() - surplus;
+        roster.due.truncate(stays);
     }
 }
 
@@ -176,11 +204,8 @@ fn fill_map(world: &mut World, map: Entity, now: Moment) {
 fn place_squad(world: &mut World, balance: &Balance, entity: Entity) -> Option<SquadId> {
     let map = world.get::<Map>(entity)?;
     let rules = &balance.layers[usize::from(map.key.tier - 1)];
-    let npcs = |occupants: &Occupants| {
-        occupants.iter().filter(|&ship| world.get::<Ship>(ship).is_some_and(|ship| ship.pilot().is_none())).count()
-    };
     let rooms = map.sectors().iter().filter_map(|&sector| {
-        let room = usize::from(map.sector_cap).saturating_sub(world.get::<Occupants>(sector).map_or(0, npcs));
+        let room = room(world, map, sector);
         // Pilots come into the world at the centre, and are not to be met there.
         let centre = world.get::<Sector>(sector).is_none_or(|sector| sector.hex == Hex::CENTRE);
         (room > 0 && !centre).then_some((sector, room))

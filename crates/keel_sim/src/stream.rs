@@ -5,6 +5,9 @@ use keel_rules::Micros;
 use rand::Rng;
 use rand_pcg::Pcg32;
 
+/// How finely a chance is rolled.
+const CHANCES: usize = 1_000_000;
+
 /// A stream for one purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stream(Pcg32);
@@ -20,6 +23,8 @@ pub(crate) enum Purpose {
     Placing,
     /// Where wormholes open and lead.
     Wormholes,
+    /// What storms are called, and what they leave.
+    Storms,
 }
 
 impl Stream {
@@ -35,6 +40,11 @@ impl Stream {
     /// A number from 0 to under `count`, each equally likely to within `count` in four thousand million.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         ((u64::from(self.draw()) * count as u64) >> 32) as usize
+    }
+
+    /// Whether something of that chance, 0 to 1, happens.
+    pub(crate) fn happens(&mut self, chance: f32) -> bool {
+        self.below(CHANCES) < (f64::from(chance) * CHANCES as f64).round() as usize
     }
 
     /// A span from none to `most`.

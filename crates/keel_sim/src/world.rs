@@ -1,9 +1,11 @@
 //! What is in the world: maps and their sectors, ships, pilots and their fleets. No systems but what keeps them in step.
 
+mod goods;
 mod map;
 mod pilot;
 mod ship;
 
+pub use goods::{Cargo, Purse};
 pub(crate) use map::{Appeared, port};
 pub use map::{Berth, Docked, Ground, Haven, InSector, Map, Maps, Occupants, Sector};
 pub use pilot::{Fleet, Hold, InFleet, Pilot, PilotIndex, spawn_pilot};

@@ -145,6 +145,13 @@ impl Wormholes {
         })
     }
 
+    /// Moves the ends on a map to where a storm has left them.
+    pub(crate) fn move_ends(&mut self, map: MapKey, to: impl Fn(Hex) -> Hex) {
+        for end in self.open.values_mut().flat_map(|wormhole| &mut wormhole.ends).filter(|end| end.map == map) {
+            end.hex = to(end.hex);
+        }
+    }
+
     /// All that it is, for a hash.
     pub(crate) fn words(
         &self,
@@ -222,15 +229,11 @@ fn open(
 
 /// Where a new wormhole of a layer leads: into a Rift with that chance, each equally likely, and else to another layer.
 fn destination(stream: &mut Stream, from: MapKey, rift_chance: f32, maps: &Maps) -> Option<MapKey> {
-    let into_rift = stream.below(CHANCES) < (f64::from(rift_chance) * CHANCES as f64).round() as usize;
-    let kind = if into_rift { MapKind::Rift } else { MapKind::Layer };
+    let kind = if stream.happens(rift_chance) { MapKind::Rift } else { MapKind::Layer };
     let may: Vec<MapKey> =
         MapKey::all().filter(|&key| key.kind == kind && key != from && maps.get(key).is_some()).collect();
     (!may.is_empty()).then(|| may[stream.below(may.len())])
 }
-
-/// How finely a chance is rolled.
-const CHANCES: usize = 1_000_000;
 
 /// A ship that comes to an end finds it for its pilot; a wormhole scanner finds those within its reach.
 fn find_ends(

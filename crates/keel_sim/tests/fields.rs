@@ -7,7 +7,7 @@ use keel_balance::{Balance, Faction, Grade, Leaf};
 use keel_map::{Direction, Hex, MapKey, Plan, generate};
 use keel_rules::danger;
 use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Slot};
-use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId, Wormholes};
+use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId, Storms, WallClock, Wormholes};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
 
 const FACTIONS: [Faction; 4] = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
@@ -108,6 +108,19 @@ fn filled(balance: &Arc<Balance>, tier: u8) -> String {
     format!("{ships}{wormholes:?}")
 }
 
+/// The storms of a day, and what is told of them.
+fn storms(balance: &Arc<Balance>) -> String {
+    let mut game = Game::new(Setup { balance: Arc::clone(balance), layer: 1, others: true, ..Setup::default() });
+    let pilot = game.pilot();
+    let mut journals = Vec::new();
+    for quarter in 0..96 {
+        game.app.world_mut().resource_mut::<WallClock>().set(quarter * 900);
+        game.step(1);
+        journals.push(format!("{:?}", game.app.world().resource::<Storms>().journal()));
+    }
+    format!("{:?}\n{}", game.log(pilot), journals.join("\n"))
+}
+
 /// What pilots are told in the dock of a layer, and of duels and charters.
 fn answered(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     let mut game = Game::new(Setup { balance: Arc::clone(balance), layer, ..Setup::default() });
@@ -169,6 +182,7 @@ fn others(value: &str) -> Vec<String> {
         "Human" | "Raider" | "Sentry" | "Breaker" => &["Human", "Raider", "Sentry", "Breaker"],
         "Thirds" | "Plasma" | "Impact" | "Phase" => &["Plasma", "Impact", "Phase"],
         "Brace" | "Jam" | "Clamp" | "Aura" => &["Sensor"],
+        name if name.starts_with("\"A") => &["\"A calm\""],
         name if name.starts_with('"') => &["\"Patrol\"", "\"Frigate\"", "\"Carrier\""],
         other => panic!("no other value is known for {other}"),
     };
@@ -206,6 +220,11 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
             changes.into_iter().for_each(|(span, other)| text.replace_range(span, &other));
             Balance::parse("changed.ron", &text).ok().map(Arc::new)
         });
+        if leaf.path.starts_with("storms.") {
+            let shipped = storms(&shipped);
+            let is_read = changed.into_iter().any(|balance| storms(&balance) != shipped);
+            return (!is_read).then(|| format!("{} = {value}", leaf.path));
+        }
         // A layer's own value shows on that layer; anything else on the first two, or where charters build.
         let layers = match leaf.path.strip_prefix("layers[").and_then(|path| path[..1].parse::<u8>().ok()) {
             Some(index) => index + 1..=index + 1,

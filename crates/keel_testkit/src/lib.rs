@@ -361,8 +361,15 @@ impl Game {
 
     /// Destroys a ship as a shot would, in the next step's own phase for that.
     pub fn kill(&mut self, ship: ShipId) {
-        let entity = self.entity(ship);
-        self.app.world_mut().write_message(Downed { ship: entity });
+        self.kill_all(&[ship]);
+    }
+
+    /// Destroys ships, all in the next step.
+    pub fn kill_all(&mut self, ships: &[ShipId]) {
+        for &ship in ships {
+            let entity = self.entity(ship);
+            self.app.world_mut().write_message(Downed { ship: entity, by: None });
+        }
         self.step(1);
     }
 

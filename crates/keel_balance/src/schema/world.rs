@@ -75,6 +75,16 @@ pub struct Layer {
     pub sector_cap: u8,
     /// NPCs in a squad, on paper: the sector's cap wins.
     pub squad: u8,
+    /// NPCs that a sector in an incursion holds at most.
+    pub incursion_cap: u8,
+    /// Notches for a full chart.
+    pub notches: u8,
+    /// Hundredths of Salt for each contributor to a cleared incursion.
+    pub incursion_salt: u32,
+    /// Hundredths of Salt for a fair kill of a pilot's ship.
+    pub kill_salt: u32,
+    /// Classes of its tier: what a hull's copy can be of.
+    pub hull_copies: Vec<String>,
     /// What its squads fly.
     pub npcs: NpcFits,
 }
@@ -163,6 +173,10 @@ pub struct Rift {
     pub sector_cap: u8,
     /// NPCs in a squad, on paper: the sector's cap wins.
     pub squad: u8,
+    /// NPCs that a sector in an incursion holds at most.
+    pub incursion_cap: u8,
+    /// Notches for a full chart.
+    pub notches: u8,
 }
 
 /// Wormholes.
@@ -177,6 +191,20 @@ pub struct Wormholes {
     pub least_min: u16,
     /// Minutes that one is open at most.
     pub most_min: u16,
+}
+
+/// Storms that reshape the maps.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Storms {
+    /// Hours from one storm of a map to its next.
+    pub every_h: u8,
+    /// Hours by which a layer's come after those of its Rift.
+    pub layer_shift_h: u8,
+    /// Minutes from a storm's warning to its landing.
+    pub warn_min: u16,
+    /// What they are called, with the article.
+    pub names: Vec<String>,
 }
 
 /// How maps are laid out.

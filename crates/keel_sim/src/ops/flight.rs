@@ -208,13 +208,19 @@ impl Bridge<'_> {
         }
     }
 
-    pub(super) fn dock(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
-        let sector = self.sector(ship).map_err(|_| Refusal::AlreadyDocked)?;
+    /// The sector in which a ship has time for something: it is in space, and neither in mid-hop nor in transit.
+    pub(super) fn at_rest(&self, ship: Entity) -> Result<Entity, Refusal> {
+        let sector = self.sector(ship)?;
         match self.get::<Helm>(ship)?.leg() {
-            Leg::Transit { .. } => return Err(Refusal::InTransit),
-            Leg::Hop { .. } => return Err(Refusal::MidHop),
-            Leg::Still | Leg::Window { .. } => {}
+            Leg::Transit { .. } => Err(Refusal::InTransit),
+            Leg::Hop { .. } => Err(Refusal::MidHop),
+            Leg::Still | Leg::Window { .. } => Ok(sector),
         }
+    }
+
+    pub(super) fn dock(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
+        self.sector(ship).map_err(|_| Refusal::AlreadyDocked)?;
+        let sector = self.at_rest(ship)?;
         if !port(self.world, sector, pilot) {
             self.check_layer(sector)?;
             return Err(Refusal::NoPort);

@@ -6,7 +6,6 @@ use super::Bridge;
 use crate::bonds::{Bonds, Charter, pair};
 use crate::ids::{CharterId, PilotId};
 use crate::minds::{Alert, Mends};
-use crate::movement::{Helm, Leg};
 use crate::notes::Note;
 use crate::orders::{Done, Refusal};
 use crate::world::{Berth, Haven, Pilot};
@@ -257,12 +256,7 @@ impl Bridge<'_> {
 
     pub(super) fn build_berth(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
         let id = self.headed_by(pilot)?;
-        let sector = self.sector(ship)?;
-        match self.get::<Helm>(ship)?.leg() {
-            Leg::Transit { .. } => return Err(Refusal::InTransit),
-            Leg::Hop { .. } => return Err(Refusal::MidHop),
-            Leg::Still | Leg::Window { .. } => {}
-        }
+        let sector = self.at_rest(ship)?;
         if !self.map(sector)?.1.berths {
             return Err(Refusal::NoBerths);
         }

@@ -47,6 +47,8 @@ pub(crate) struct Hurt {
 pub struct Downed {
     /// Which.
     pub ship: Entity,
+    /// Whose shot it was.
+    pub by: Option<Entity>,
 }
 
 impl Map {
@@ -97,7 +99,7 @@ fn strike(
             }
             if dealt.hull_out && !down.contains(&target) {
                 down.push(target);
-                downed.write(Downed { ship: target });
+                downed.write(Downed { ship: target, by: Some(shooter) });
             }
         }
         struck.write(Struck { shooter, target, outcome, raw, dealt });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use keel_balance::FireRule;
 use keel_map::{Hex, Layout, MapKey, MapKind, Plan, generate};
+use keel_rules::Site;
 
 use super::Tuning;
 use crate::bonds::Bonds;
@@ -30,6 +31,8 @@ pub struct Map {
     pub most_squads: u16,
     /// Its sectors' places.
     pub layout: Layout,
+    /// What they follow from, together with the sectors that were kept.
+    pub seed: u64,
     sectors: Vec<Entity>,
 }
 
@@ -44,6 +47,26 @@ impl Map {
     #[must_use]
     pub fn centre(&self) -> Entity {
         self.sector(Hex::CENTRE).unwrap_or(self.sectors[0])
+    }
+
+    /// Where it is, as far as rules ask.
+    #[must_use]
+    pub const fn site(&self) -> Site {
+        match self.key.kind {
+            MapKind::Layer => Site::Layer(self.key.tier),
+            MapKind::Rift => Site::Rift(self.key.tier),
+        }
+    }
+
+    /// The sector at a place, or else the one nearest to it.
+    #[must_use]
+    pub fn nearest(&self, hex: Hex) -> Entity {
+        self.sector(self.layout.nearest(hex)).unwrap_or_else(|| self.centre())
+    }
+
+    /// Takes a new layout, with its sectors in the layout's order.
+    pub(crate) fn reshape(&mut self, layout: Layout, seed: u64, sectors: Vec<Entity>) {
+        (self.layout, self.seed, self.sectors) = (layout, seed, sectors);
     }
 
     /// The sectors in the layout's order.
@@ -126,8 +149,9 @@ pub enum Ground {
 
 pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
     let balance = Arc::clone(&world.resource::<Tuning>().balance);
+    let seed = world.resource::<Tuning>().seed;
     let layout = match ground {
-        Ground::Generated => generate(&Plan::of(&balance, key), world.resource::<Tuning>().seed, &[]),
+        Ground::Generated => generate(&Plan::of(&balance, key), seed, &[]),
         Ground::Open(radius) => Layout::open(radius),
     };
     let map = world.spawn_empty().id();
@@ -145,6 +169,7 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
             squad: layer.squad,
             most_squads: balance.map.layer.squads,
             layout,
+            seed,
             sectors,
         },
         // Open fire and hull loss are the Rift's own, whatever its layer's (rule 11).
@@ -157,6 +182,7 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
             squad: rift.squad,
             most_squads: balance.map.rift.squads,
             layout,
+            seed,
             sectors,
         },
     };

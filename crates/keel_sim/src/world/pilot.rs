@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy_ecs::prelude::*;
 use keel_rules::Module;
 
-use super::{Ship, Tuning};
+use super::{Cargo, Purse, Ship, Tuning};
 use crate::ids::{ModuleId, PilotId, ShipId};
 use crate::notes::{Note, Noted};
+use crate::pay::Charts;
 use crate::shot::CombatLog;
 
 /// Whose fleet a ship is of: a pilot's, or an NPC squad's.
@@ -112,7 +113,9 @@ impl PilotIndex {
 pub fn spawn_pilot(world: &mut World, id: PilotId, name: &str) -> Entity {
     let shots = usize::from(world.resource::<Tuning>().balance.combat_log);
     let pilot = Pilot { id, name: name.to_owned(), online: true, active: None, kos: BTreeSet::new() };
-    let entity = world.spawn((pilot, Hold::default(), CombatLog::new(shots))).id();
+    let entity = world
+        .spawn((pilot, Hold::default(), Cargo::default(), Purse::default(), Charts::default(), CombatLog::new(shots)))
+        .id();
     world.resource_mut::<PilotIndex>().0.insert(id, entity);
     entity
 }

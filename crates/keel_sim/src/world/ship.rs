@@ -43,7 +43,7 @@ impl Ship {
 }
 
 /// A ship as a log names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Contact {
     /// Its stable name.
     pub id: ShipId,
@@ -68,8 +68,7 @@ impl Contact {
     /// Its maker, class and number: `Raider Patrol 12`.
     #[must_use]
     pub fn name(&self, balance: &Balance) -> String {
-        let class = balance.classes.get(self.class.0.into()).map_or("hull", |(name, _)| name);
-        format!("{:?} {class} {}", self.faction, self.id)
+        format!("{:?} {} {}", self.faction, self.class.name(balance), self.id)
     }
 }
 

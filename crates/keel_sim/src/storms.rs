@@ -1,0 +1,289 @@
+//! Storms (rule 13): [`WorldSet::Storms`]. They come by the clock of the wall, are announced, and lay a map out anew.
+
+use std::collections::BTreeMap;
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use keel_map::{Kept, Layout, MapKey, Plan, Shape, generate};
+use keel_rules::storm::next_landing;
+
+use crate::movement::Helm;
+use crate::notes::{Note, Noted};
+use crate::pay::{LiesIn, Wrecks, forget};
+use crate::schedule::WorldSet;
+use crate::squads::{room, top_up};
+use crate::stream::{Purpose, Stream};
+use crate::world::{
+    Appeared, Berth, Docked, Fleet, InFleet, InSector, Map, Maps, Occupants, Pilot, PilotIndex, Sector, Ship, Tuning,
+};
+use crate::wormholes::Wormholes;
+
+pub(crate) struct StormsPlugin;
+
+impl Plugin for StormsPlugin {
+    fn build(&self, app: &mut App) {
+        let stream = Stream::new(app.world().resource::<Tuning>().seed, Purpose::Storms, 0);
+        app.init_resource::<WallClock>()
+            .insert_resource(Storms { next: BTreeMap::new(), passed: 0, stream })
+            .add_systems(FixedUpdate, watch.in_set(WorldSet::Storms));
+    }
+}
+
+/// The clock of the wall. Whoever runs the world sets it; nothing but storms goes by it.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WallClock(Option<u64>);
+
+impl WallClock {
+    /// Seconds since 1970, UTC; `None` as long as nobody has set it. No storm comes until then.
+    #[must_use]
+    pub const fn seconds(self) -> Option<u64> {
+        self.0
+    }
+
+    /// Sets it to so many seconds since 1970, UTC.
+    pub const fn set(&mut self, seconds: u64) {
+        self.0 = Some(seconds);
+    }
+}
+
+/// A storm that is to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Storm {
+    /// When it lands, in seconds since 1970, UTC.
+    pub lands: u64,
+    /// Which of the names it has.
+    pub name: u8,
+    /// Whether it has been announced.
+    pub is_building: bool,
+}
+
+/// The next storm of every map.
+#[derive(Resource, Debug)]
+pub struct Storms {
+    next: BTreeMap<MapKey, Storm>,
+    passed: u32,
+    stream: Stream,
+}
+
+impl Storms {
+    /// What is to come, soonest first.
+    #[must_use]
+    pub fn journal(&self) -> Vec<(MapKey, Storm)> {
+        let mut journal: Vec<_> = self.next.iter().map(|(&map, &storm)| (map, storm)).collect();
+        journal.sort_by_key(|(map, storm)| (storm.lands, *map));
+        journal
+    }
+
+    /// How many have landed.
+    #[must_use]
+    pub const fn passed(&self) -> u32 {
+        self.passed
+    }
+
+    /// All that it is, for a hash.
+    pub(crate) fn words(&self) -> (&BTreeMap<MapKey, Storm>, u32, u64) {
+        (&self.next, self.passed, self.stream.fingerprint())
+    }
+}
+
+/// How far a storm may lie beyond its usual wait: a clock that was set back a little moves none.
+const SLACK: u64 = 3600;
+
+/// Storms that are due are announced, and land. None lands unannounced: one whose warning the clock has jumped over is
+/// announced first, and lands that much later.
+fn watch(world: &mut World) {
+    let Some(clock) = world.resource::<WallClock>().0 else { return };
+    let balance = world.resource::<Tuning>().balance.clone();
+    let rule = &balance.storms;
+    let (warning, every) = (u64::from(rule.warn_min) * 60, u64::from(rule.every_h) * 3600);
+    for key in MapKey::all() {
+        let Some(map) = world.resource::<Maps>().get(key) else { continue };
+        let Some(site) = world.get::<Map>(map).map(Map::site) else { continue };
+        let storms = &mut *world.resource_mut::<Storms>();
+        // A clock that was set back by hours begins anew, and so does a map whose storm lands.
+        let known = storms.next.get(&key).copied().filter(|storm| storm.lands <= clock.saturating_add(every + SLACK));
+        let lands = known.is_some_and(|storm| storm.is_building && clock >= storm.lands);
+        let mut storm = known.filter(|_| !lands).unwrap_or_else(|| Storm {
+            lands: next_landing(rule, site, clock),
+            name: storms.stream.below(rule.names.len()) as u8,
+            is_building: false,
+        });
+        let builds = !storm.is_building && clock.saturating_add(warning) >= storm.lands;
+        if builds {
+            storm.is_building = true;
+            storm.lands = storm.lands.max(clock.saturating_add(warning));
+        }
+        if known != Some(storm) {
+            storms.next.insert(key, storm);
+        }
+        if lands {
+            land(world, key);
+        }
+        if builds {
+            tell_all(world, Note::StormBuilding { map: key, name: storm.name });
+        }
+    }
+}
+
+/// A line for every pilot who is connected.
+pub(crate) fn tell_all(world: &mut World, note: Note) {
+    let pilots = world.resource::<PilotIndex>().iter();
+    let online = pilots.filter(|&(_, pilot)| world.get::<Pilot>(pilot).is_some_and(|pilot| pilot.online));
+    let noted: Vec<Noted> = online.map(|(pilot, _)| Noted::pilot(pilot, note)).collect();
+    world.write_message_batch(noted);
+}
+
+/// A storm lands on a map: it is laid out anew, and what was in sectors that go is in the nearest that is open.
+pub(crate) fn land(world: &mut World, key: MapKey) {
+    let Some(map) = world.resource::<Maps>().get(key) else { return };
+    let Some((layout, seed)) = settle(world, map, key) else { return };
+    let shape = layout.shape();
+    let gone = relay(world, map, layout, seed);
+    move_all(world, map, &gone);
+    for sector in gone {
+        world.despawn(sector);
+    }
+    stop_courses(world, map);
+    forget(world, key);
+    if let Some(map) = world.get::<Map>(map).map(|map| (map.key, map.layout.clone())) {
+        world.resource_mut::<Wormholes>().move_ends(map.0, |hex| map.1.nearest(hex));
+    }
+    top_up(world, map);
+    if let Some(shape) = shape {
+        tell_all(world, Note::StormPassed { map: key, shape });
+    }
+}
+
+/// Shapes that are drawn before the old one is put up with.
+const MOST_DRAWS: usize = 32;
+
+/// A layout of a new seed and another shape, in which sectors with a structure are as they were.
+fn settle(world: &mut World, map: Entity, key: MapKey) -> Option<(Layout, u64)> {
+    let plan = Plan::of(&world.resource::<Tuning>().balance, key);
+    let old = world.get::<Map>(map)?;
+    let kept: Vec<Kept> = old
+        .layout
+        .sectors()
+        .zip(old.sectors())
+        .filter(|(_, sector)| world.get::<Berth>(**sector).is_some())
+        .map(|((hex, terrain), _)| Kept { hex, terrain })
+        .collect();
+    let before: Option<Shape> = old.layout.shape();
+    let mut storms = world.resource_mut::<Storms>();
+    storms.passed += 1;
+    let mut draw = || {
+        let seed = u64::from(storms.stream.draw()) << 32 | u64::from(storms.stream.draw());
+        (generate(&plan, seed, &kept), seed)
+    };
+    let mut drawn = draw();
+    for _ in 1..MOST_DRAWS {
+        if drawn.0.shape() != before {
+            break;
+        }
+        drawn = draw();
+    }
+    Some(drawn)
+}
+
+/// Gives a map its new sectors. Those that it keeps stay what they are; those that go are given back.
+fn relay(world: &mut World, map: Entity, layout: Layout, seed: u64) -> Vec<Entity> {
+    let Some(old) = world.get::<Map>(map) else { return Vec::new() };
+    let stay: Vec<Option<Entity>> = layout.hexes().iter().map(|&hex| old.sector(hex)).collect();
+    let goes = |hex: &keel_map::Hex| !layout.contains(*hex);
+    let gone = old.layout.hexes().iter().zip(old.sectors()).filter(|(hex, _)| goes(hex)).map(|(_, &sector)| sector);
+    let gone: Vec<Entity> = gone.collect();
+    let places = layout.hexes().to_vec();
+    let sectors = places
+        .into_iter()
+        .zip(stay)
+        .map(|(hex, stays)| stays.unwrap_or_else(|| world.spawn((Sector { hex, map }, Occupants::default())).id()));
+    let sectors = sectors.collect();
+    if let Some(mut map) = world.get_mut::<Map>(map) {
+        map.reshape(layout, seed, sectors);
+    }
+    gone
+}
+
+/// Ships and wrecks of sectors that are gone come to the nearest one; those of an NPC squad together to the nearest that has room.
+fn move_all(world: &mut World, map: Entity, gone: &[Entity]) {
+    // Those that are docked at what is no port any more.
+    let docked: Vec<(Entity, Entity)> = {
+        let mut docked = world.query::<(Entity, &Docked)>();
+        docked.iter(world).filter(|(_, at)| gone.contains(&at.0)).map(|(ship, at)| (ship, at.0)).collect()
+    };
+    for (ship, from) in docked {
+        if let Some(to) = nearest(world, map, from, 0) {
+            world.entity_mut(ship).insert(Docked(to));
+        }
+    }
+    for &from in gone {
+        let wrecks: Vec<Entity> = world.get::<Wrecks>(from).into_iter().flat_map(Wrecks::iter).collect();
+        for wreck in wrecks {
+            if let Some(to) = nearest(world, map, from, 0) {
+                world.entity_mut(wreck).insert(LiesIn(to));
+            }
+        }
+        let mut ships: Vec<(Option<Entity>, crate::ids::ShipId, Entity)> = world
+            .get::<Occupants>(from)
+            .into_iter()
+            .flat_map(Occupants::iter)
+            .filter_map(|entity| {
+                let ship = world.get::<Ship>(entity)?;
+                let squad = world.get::<InFleet>(entity)?.0;
+                Some((ship.pilot().is_none().then_some(squad), ship.id, entity))
+            })
+            .collect();
+        ships.sort_unstable_by_key(|&(squad, id, _)| (squad.map(|squad| first_of(world, squad)), id));
+        for group in ships.chunk_by(|one, two| one.0 == two.0) {
+            let npcs = if group[0].0.is_some() { group.len() } else { 0 };
+            let Some(to) = nearest(world, map, from, npcs) else { continue };
+            for &(_, _, ship) in group {
+                if let Some(mut helm) = world.get_mut::<Helm>(ship)
+                    && !helm.in_transit()
+                {
+                    helm.stop();
+                }
+                world.entity_mut(ship).insert(InSector(to));
+                world.write_message(Appeared { ship, sector: to });
+            }
+        }
+    }
+}
+
+/// The lowest id of a fleet: an order that no entity's number has a part in.
+fn first_of(world: &World, fleet: Entity) -> Option<crate::ids::ShipId> {
+    let ships = world.get::<Fleet>(fleet).into_iter().flat_map(Fleet::iter);
+    ships.filter_map(|ship| world.get::<Ship>(ship)).map(|ship| ship.id).min()
+}
+
+/// The open sector nearest to one that is gone that has room for so many NPCs more; the nearest of all when none has.
+fn nearest(world: &World, map: Entity, from: Entity, npcs: usize) -> Option<Entity> {
+    let from = world.get::<Sector>(from)?.hex;
+    let parts = world.get::<Map>(map)?;
+    let sectors = parts.layout.hexes().iter().zip(parts.sectors());
+    let has_room = |sector: Entity| npcs == 0 || room(world, parts, sector) >= npcs;
+    let near = sectors.clone().filter(|(_, sector)| has_room(**sector)).min_by_key(|(hex, _)| hex.distance(from));
+    near.or_else(|| sectors.min_by_key(|(hex, _)| hex.distance(from))).map(|(_, &sector)| sector)
+}
+
+/// Courses that lead through what is no more end where the ship is.
+fn stop_courses(world: &mut World, map: Entity) {
+    let Some(parts) = world.get::<Map>(map) else { return };
+    let lost: Vec<(Entity, Ship)> = parts
+        .sectors()
+        .iter()
+        .filter_map(|&sector| world.get::<Occupants>(sector))
+        .flat_map(Occupants::iter)
+        .filter(|&ship| {
+            let course = world.get::<Helm>(ship).into_iter().flat_map(Helm::course);
+            course.into_iter().any(|hex| !parts.layout.contains(hex))
+        })
+        .filter_map(|entity| Some((entity, *world.get::<Ship>(entity)?)))
+        .collect();
+    for (entity, ship) in lost {
+        if let Some(mut helm) = world.get_mut::<Helm>(entity) {
+            helm.stop();
+        }
+        world.write_message_batch(Noted::ship(&ship, Note::CourseLost));
+    }
+}
