@@ -2,6 +2,7 @@
 
 mod deed;
 mod keys;
+mod news;
 mod pilot;
 mod report;
 mod screen;

@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Threads that a step may use
     #[arg(long, default_value_t = 1, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
+    /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
+    #[arg(long)]
+    operator_ops: bool,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -64,6 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         seed: args.seed,
         max_clients: args.max_clients,
         threads: args.threads.into(),
+        operator_ops: args.operator_ops,
     })?;
     let (address, layer) = (server.address(), args.layer);
     say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));

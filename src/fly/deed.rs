@@ -1,13 +1,13 @@
 //! What a pilot can do in words: the lines of a script, and of the prompt on the screen.
 
-use keel_client::{Command, Flags, Part, Power, Slot, Stance};
-use keel_map::{Direction, Hex};
+use keel_client::{Command, Flags, Force, Part, Power, Slot, Stance, Structure};
+use keel_map::{Direction, Hex, MapKey};
 
 use super::pilot::Pilot;
-use super::report;
+use super::{news, report};
 
 /// How each is said, for a person. SHIP is a number, or @1, @2, … of the fleet.
-const DEEDS: [&str; 49] = [
+const DEEDS: [&str; 59] = [
     "move COLUMN ROW",
     "move E|SE|SW|W|NW|NE",
     "cancel",
@@ -42,7 +42,13 @@ const DEEDS: [&str; 49] = [
     "leave",
     "hostile CHARTER'S-NUMBER",
     "peace CHARTER'S-NUMBER",
-    "berth",
+    "build berth|outpost",
+    "take nearest|ID",
+    "harvest",
+    "retreat",
+    "force storm MAP",
+    "force incursion MAP",
+    "force wormhole MAP",
     "fit well1|well2|armor|shield|shard|system1|… KIND FACTION",
     "fit SLOT hold MODULE",
     "fit SLOT empty",
@@ -57,6 +63,10 @@ const DEEDS: [&str; 49] = [
     "show combat",
     "show charter",
     "show wormholes",
+    "show journal",
+    "show cargo",
+    "show chart",
+    "show wrecks",
 ];
 
 /// How to say what somebody tried to say: the ways that begin with the same word, or else every first word. `more` is what
@@ -105,7 +115,11 @@ pub(crate) enum Deed {
     Join(u32),
     Leave,
     Hostile(u32, bool),
-    Berth,
+    Build(Structure),
+    Take(Option<u32>),
+    Harvest,
+    Retreat,
+    Force(Force),
     Fit(Slot, Stuff),
     Repair(Slot),
     Commission(String, Option<String>),
@@ -150,6 +164,10 @@ pub(crate) enum Report {
     Combat,
     Charter,
     Wormholes,
+    Journal,
+    Cargo,
+    Chart,
+    Wrecks,
 }
 
 /// The deed that the words say, if they say one.
@@ -199,7 +217,21 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
         ["leave"] => Deed::Leave,
         ["hostile", charter] => Deed::Hostile(charter.parse().ok()?, true),
         ["peace", charter] => Deed::Hostile(charter.parse().ok()?, false),
-        ["berth"] => Deed::Berth,
+        ["build", "berth"] => Deed::Build(Structure::Berth),
+        ["build", "outpost"] => Deed::Build(Structure::Outpost),
+        ["take", "nearest"] => Deed::Take(None),
+        ["take", wreck] => Deed::Take(Some(wreck.parse().ok()?)),
+        ["harvest"] => Deed::Harvest,
+        ["retreat"] => Deed::Retreat,
+        ["force", what, map] => {
+            let map = map.parse::<MapKey>().ok()?.code();
+            Deed::Force(match *what {
+                "storm" => Force::Storm(map),
+                "incursion" => Force::Incursion(map),
+                "wormhole" => Force::Wormhole(map),
+                _ => return None,
+            })
+        }
         ["fit", slot, "empty"] => Deed::Fit(slot_named(slot)?, Stuff::Empty),
         ["fit", slot, "hold", module] => Deed::Fit(slot_named(slot)?, Stuff::Hold(module.parse().ok()?)),
         ["fit", slot, kind @ .., faction] if !kind.is_empty() => {
@@ -217,6 +249,10 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
             "combat" => Report::Combat,
             "charter" => Report::Charter,
             "wormholes" => Report::Wormholes,
+            "journal" => Report::Journal,
+            "cargo" => Report::Cargo,
+            "chart" => Report::Chart,
+            "wrecks" => Report::Wrecks,
             _ => return None,
         }),
         _ => return None,
@@ -330,7 +366,14 @@ impl Deed {
             Self::Join(charter) => pilot.say(Command::Join(charter)),
             Self::Leave => pilot.say(Command::Leave),
             Self::Hostile(charter, hostile) => pilot.say(Command::Hostile { charter, hostile }),
-            Self::Berth => pilot.order(|ship| Command::Berth { ship }),
+            Self::Build(structure) => pilot.order(|ship| Command::Build { ship, structure }),
+            Self::Take(wreck) => {
+                let wreck = wreck.or_else(|| pilot.wreck_here()).ok_or("no wreck is in your sector")?;
+                pilot.order(|ship| Command::Take { ship, wreck });
+            }
+            Self::Harvest => pilot.order(|ship| Command::Harvest { ship }),
+            Self::Retreat => pilot.say(Command::Retreat),
+            Self::Force(force) => pilot.say(Command::Force(force)),
             Self::Fit(slot, stuff) => {
                 let part = stuff.part(pilot)?;
                 pilot.order(|ship| Command::Fit { ship, slot, part });
@@ -351,6 +394,10 @@ impl Deed {
                 Report::Combat => pilot.ask_log(),
                 Report::Charter => report::charter(pilot),
                 Report::Wormholes => report::wormholes(pilot),
+                Report::Journal => report::tell(pilot, news::journal_lines),
+                Report::Cargo => report::tell(pilot, news::cargo_lines),
+                Report::Chart => report::tell(pilot, news::chart_lines),
+                Report::Wrecks => report::tell(pilot, news::wreck_lines),
             },
         }
         Ok(())
@@ -444,6 +491,11 @@ mod tests {
             ("fit shard empty", Deed::Fit(Slot::Shard, Stuff::Empty)),
             ("commission Frigate Anchor", Deed::Commission("Frigate".into(), Some("Anchor".into()))),
             ("show combat", Deed::Show(Report::Combat)),
+            ("build outpost", Deed::Build(Structure::Outpost)),
+            ("take 12", Deed::Take(Some(12))),
+            ("take nearest", Deed::Take(None)),
+            ("force storm rift-6", Deed::Force(Force::Storm(16))),
+            ("show journal", Deed::Show(Report::Journal)),
         ];
         for (line, expected) in table {
             assert_eq!(deed(&line.split_whitespace().collect::<Vec<_>>()), Some(expected), "{line}");
@@ -462,6 +514,7 @@ mod tests {
         for way in DEEDS {
             let last = |word: &'static str| word.split('|').next_back().unwrap();
             let said = way.split(' ').map(|word| match last(word) {
+                "MAP" => "rift-3",
                 "COLUMN" | "ROW" | "MODULE" | "SHIP" | "CHARTER'S-NUMBER" | "ID" => "3",
                 "PERCENT" => "40",
                 "SLOT" | "…" => "armor",
@@ -491,6 +544,8 @@ mod tests {
             "fit wing gun Human",
             "fit armor Human",
             "join keel",
+            "force storm rift-9",
+            "build haven",
             "show me",
         ] {
             assert_eq!(deed(&line.split_whitespace().collect::<Vec<_>>()), None, "{line}");

@@ -157,7 +157,13 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
         KeyCode::Char('g') => pilot.say(Command::Gather),
         KeyCode::Char('c') => view.panel = toggled(view.panel, Panel::Card),
         KeyCode::Char('i') => view.panel = toggled(view.panel, Panel::Wormholes),
+        KeyCode::Char('N') => view.panel = toggled(view.panel, Panel::Journal),
+        KeyCode::Char('G') => view.panel = toggled(view.panel, Panel::Cargo),
+        KeyCode::Char('C') => view.panel = toggled(view.panel, Panel::Chart),
         KeyCode::Char('J') => jump(pilot),
+        KeyCode::Char('T') => take(pilot),
+        KeyCode::Char('H') => pilot.order(|ship| Command::Harvest { ship }),
+        KeyCode::Char('R') => pilot.say(Command::Retreat),
         KeyCode::Char('?') => view.panel = toggled(view.panel, Panel::Keys),
         KeyCode::Char('l') => view.panel = toggled(view.panel, Panel::Combat),
         KeyCode::Char(key @ ('v' | 's' | 'o' | 'p' | 'j')) => of_mate(pilot, view, key),
@@ -173,6 +179,14 @@ fn jump(pilot: &mut Pilot) {
     match end.map(|end| end.id) {
         Some(wormhole) => pilot.order(|ship| Command::Jump { ship, wormhole }),
         None => pilot.refuse("You know of no wormhole in this sector."),
+    }
+}
+
+/// Takes what is in the first wreck of the active ship's sector.
+fn take(pilot: &mut Pilot) {
+    match pilot.wreck_here() {
+        Some(wreck) => pilot.order(|ship| Command::Take { ship, wreck }),
+        None => pilot.refuse("No wreck is in your sector."),
     }
 }
 

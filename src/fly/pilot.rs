@@ -194,7 +194,14 @@ impl Pilot {
 
     /// NPCs in view, the nearest first.
     pub(crate) fn enemies(&self) -> Vec<&Contact> {
-        self.nearest(|contact| contact.pilot == 0)
+        self.nearest(is_npc)
+    }
+
+    /// The first wreck of the active ship's sector.
+    pub(crate) fn wreck_here(&self) -> Option<u32> {
+        let ship = self.active()?;
+        let wrecks = self.replica().wrecks().iter();
+        wrecks.filter(|wreck| wreck.map == ship.map && wreck.place == (ship.col, ship.row)).map(|wreck| wreck.id).next()
     }
 
     /// Other pilots' ships in view, the nearest first.
@@ -241,10 +248,12 @@ impl Pilot {
         self.order(|ship| Command::Move { ship, col: to.col, row: to.row });
     }
 
-    /// Ends a course, if there is one.
+    /// Ends a course or a harvest, if there is one.
     pub(crate) fn cancel_if_under_way(&mut self) {
         // A Clamp may have stopped it: what waits for an Unclamp is cancelled as well.
-        if self.active().is_some_and(|ship| !matches!(ship.leg, Leg::Still) || ship.flags.has(Flags::CLAMPED)) {
+        let is_busy =
+            |ship: &OwnShip| !matches!(ship.leg, Leg::Still) || ship.flags.has(Flags::CLAMPED) || ship.harvest != 0;
+        if self.active().is_some_and(is_busy) {
             self.order(|ship| Command::Cancel { ship });
         }
     }
@@ -303,6 +312,11 @@ impl Pilot {
     pub(crate) fn called(&self, id: u32) -> String {
         self.replica().pilot(id).map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone())
     }
+}
+
+/// Whether a contact is an NPC: neither a pilot's ship nor a charter's structure.
+pub(crate) const fn is_npc(contact: &Contact) -> bool {
+    contact.pilot == 0 && contact.charter == 0
 }
 
 /// Where a contact is.

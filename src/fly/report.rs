@@ -48,6 +48,11 @@ pub(crate) fn charter(pilot: &mut Pilot) {
     pilot.tell(line);
 }
 
+/// Lines about what the pilot knows, into the log.
+pub(crate) fn tell(pilot: &mut Pilot, lines: impl Fn(&Pilot) -> Vec<String>) {
+    lines(pilot).into_iter().for_each(|line| pilot.tell(line));
+}
+
 /// The found wormholes, into the log.
 pub(crate) fn wormholes(pilot: &mut Pilot) {
     let mut lines = wormhole_lines(pilot.replica());

@@ -19,6 +19,7 @@ use ratatui::widgets::Paragraph;
 
 pub(crate) use fitting::Fitting;
 
+use super::news;
 use super::pilot::{Pilot, place};
 
 const GOLD: Color = Color::Rgb(255, 200, 60);
@@ -43,6 +44,9 @@ pub(crate) enum Panel {
     Card,
     Combat,
     Wormholes,
+    Journal,
+    Cargo,
+    Chart,
     Keys,
 }
 
@@ -163,6 +167,9 @@ fn draw_flight(frame: &mut Frame<'_>, area: ratatui::layout::Rect, pilot: &Pilot
         Panel::Card => panels::card(frame, log, pilot),
         Panel::Combat => panels::combat(frame, log, pilot),
         Panel::Wormholes => panels::wormholes(frame, log, pilot),
+        Panel::Journal => panels::lines(frame, log, " Journal ", news::journal_lines(pilot)),
+        Panel::Cargo => panels::lines(frame, log, " Wallet and cargo ", news::cargo_lines(pilot)),
+        Panel::Chart => panels::lines(frame, log, " Chart, nearest first ", news::chart_lines(pilot)),
     }
 }
 

@@ -1,8 +1,7 @@
 //! What one value must be to another. Each check names the value to change, at its place in the file.
 
 use crate::load::Record;
-use crate::schema::{Balance, Class, DamageType};
-use crate::table::Table;
+use crate::schema::{Balance, DamageType};
 
 /// The five printed classes. More may follow as rows.
 const PRINTED_CLASSES: [&str; 5] = ["Patrol", "Frigate", "Destroyer", "Cruiser", "Carrier"];
@@ -20,15 +19,15 @@ pub const MOST_SYSTEMS: u8 = 8;
 const MOST_FLEET: u8 = 12;
 
 pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
-    classes(&balance.classes, record);
-    class_is_known(balance, &balance.starter.class, "starter.class", record);
+    classes(balance, record);
+    class_is_flown(balance, &balance.starter.class, "starter.class", record);
     for (index, layer) in balance.layers.iter().enumerate() {
         let npcs = format!("layers[{index}].npcs");
         for (place, class) in layer.npcs.classes.iter().enumerate() {
-            class_is_known(balance, class, &format!("{npcs}.classes[{place}]"), record);
+            class_is_flown(balance, class, &format!("{npcs}.classes[{place}]"), record);
         }
         for (place, class) in layer.hull_copies.iter().enumerate() {
-            class_is_known(balance, class, &format!("layers[{index}].hull_copies[{place}]"), record);
+            class_is_flown(balance, class, &format!("layers[{index}].hull_copies[{place}]"), record);
         }
         not_empty(&layer.npcs.classes, &format!("{npcs}.classes"), record);
         not_empty(&layer.npcs.factions, &format!("{npcs}.factions"), record);
@@ -60,21 +59,33 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
     }
 }
 
-fn classes(classes: &Table<Class>, record: &Record<'_>) {
+fn classes(balance: &Balance, record: &Record<'_>) {
+    let (classes, structures) = (&balance.classes, &balance.structures);
+    for (name, structure) in [("berth", &structures.berth), ("outpost", &structures.outpost)] {
+        class_is_known(balance, &structure.class, &format!("structures.{name}.class"), record);
+        at_least_one(structure.most, &format!("structures.{name}.most"), record);
+    }
+    at_least_one(structures.outpost_yield, "structures.outpost_yield", record);
     for missing in PRINTED_CLASSES.iter().filter(|name| classes.position(name).is_none()) {
         record.fault_at("classes", format!("expected a class \"{missing}\", found none"));
     }
     if classes.len() > MOST_CLASSES {
         record.fault_at("classes", format!("expected at most {MOST_CLASSES} classes, found {}", classes.len()));
     }
-    for (name, class) in classes.iter().filter(|(_, class)| !(1..=2).contains(&class.guns)) {
-        record.fault_at(&format!("classes.{name}.guns"), format!("expected 1 or 2 guns, found {}", class.guns));
+    for (name, class) in classes.iter() {
+        let (wells, words) = if balance.is_structure(name) { (0..=0, "no guns") } else { (1..=2, "1 or 2 guns") };
+        if !wells.contains(&class.guns) {
+            record.fault_at(&format!("classes.{name}.guns"), format!("expected {words}, found {}", class.guns));
+        }
     }
     for (name, class) in classes.iter().filter(|(_, class)| class.slots > MOST_SYSTEMS) {
         let problem = format!("expected at most {MOST_SYSTEMS} slots, found {}", class.slots);
         record.fault_at(&format!("classes.{name}.slots"), problem);
     }
 }
+
+/// An incursion farther than this would be most of a layer.
+const MOST_REACH: u8 = 4;
 
 /// The least side of a box, and the most: a map is laid out while a server starts and while it storms.
 const SIDES: std::ops::RangeInclusive<u8> = 8..=40;
@@ -100,6 +111,19 @@ fn maps(balance: &Balance, record: &Record<'_>) {
         let problem =
             format!("expected at least the {} of least_min, found {}", wormholes.least_min, wormholes.most_min);
         record.fault_at("wormholes.most_min", problem);
+    }
+    let incursions = &balance.incursions;
+    at_least_one(incursions.least_min, "incursions.least_min", record);
+    at_least_one(incursions.waves, "incursions.waves", record);
+    at_least_one(incursions.rift_strength, "incursions.rift_strength", record);
+    if incursions.most_min < incursions.least_min {
+        let problem =
+            format!("expected at least the {} of least_min, found {}", incursions.least_min, incursions.most_min);
+        record.fault_at("incursions.most_min", problem);
+    }
+    if incursions.reach > MOST_REACH {
+        let problem = format!("expected at most {MOST_REACH} hops, found {}", incursions.reach);
+        record.fault_at("incursions.reach", problem);
     }
     let storms = &balance.storms;
     at_least_one(storms.warn_min, "storms.warn_min", record);
@@ -161,6 +185,13 @@ fn class_is_known(balance: &Balance, class: &str, path: &str, record: &Record<'_
     if balance.classes.position(class).is_none() {
         let known: Vec<_> = balance.classes.iter().map(|(name, _)| name).collect();
         record.fault_at(path, format!("expected a class of this file ({}), found \"{class}\"", known.join(", ")));
+    }
+}
+
+fn class_is_flown(balance: &Balance, class: &str, path: &str, record: &Record<'_>) {
+    class_is_known(balance, class, path, record);
+    if balance.is_structure(class) {
+        record.fault_at(path, format!("expected a class that is flown, found the structure \"{class}\""));
     }
 }
 

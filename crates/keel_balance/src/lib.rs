@@ -55,6 +55,12 @@ impl Balance {
         Ok(record.leaves())
     }
 
+    /// Whether a class is a structure's, and no ship's.
+    #[must_use]
+    pub fn is_structure(&self, class: &str) -> bool {
+        [&self.structures.berth, &self.structures.outpost].iter().any(|structure| structure.class == class)
+    }
+
     /// A hash of every value (not of comments or layout), for a server and a client to compare.
     #[must_use]
     pub fn hash(&self) -> u64 {

@@ -67,6 +67,10 @@ pub struct Balance {
     pub duel: Duel,
     /// Charters of pilots.
     pub charter: Charter,
+    /// What charters build.
+    pub structures: Structures,
+    /// Harvests of belts and clouds.
+    pub harvest: Harvest,
     /// Layers 1 to 6.
     pub layers: [Layer; 6],
     /// Rifts 1 to 6.
@@ -83,6 +87,8 @@ pub struct Balance {
     pub storms: Storms,
     /// How many NPC squads a map holds.
     pub squads: Squads,
+    /// Incursions.
+    pub incursions: Incursions,
     /// What a new pilot flies.
     pub starter: Starter,
     /// How maps are laid out.

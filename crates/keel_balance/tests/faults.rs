@@ -91,6 +91,28 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
         "expected 352, twice the sectors of layers[2], found 353",
     );
     one_fault("rift_pay: 2", "rift_pay: 0", "rift_pay", "at least 1");
+    one_fault("rift_incursion_pay: 4", "rift_incursion_pay: 0", "rift_incursion_pay", "at least 1");
+    for (what, value, twice) in [("incursion_cap", 16, 17), ("notches", 4, 5)] {
+        let (from, to) = (format!("{what}: {value}"), format!("{what}: {twice}"));
+        let problem = format!("expected {value}, twice the {what} of layers[2], found {twice}");
+        let row = |field: &str| format!("squad: 8, {field}").replace("squad: 8, notches", "incursion_cap: 16, notches");
+        one_fault(&row(&from), &row(&to), &format!("rifts[2].{what}"), &problem);
+    }
+    one_fault(
+        "guns: 0, power_grid: 30",
+        "guns: 1, power_grid: 30",
+        "classes.Outpost.guns",
+        "expected no guns, found 1",
+    );
+    one_fault(
+        "hull_copies: [\"Frigate\"]",
+        "hull_copies: [\"Berth\"]",
+        "layers[1].hull_copies[0]",
+        "expected a class that is flown",
+    );
+    one_fault("waves: 3", "waves: 0", "incursions.waves", "at least 1");
+    one_fault("reach: 1, waves", "reach: 5, waves", "incursions.reach", "at most 4 hops, found 5");
+    one_fault("least_min: 60, most_min: 180", "least_min: 60, most_min: 59", "incursions.most_min", "at least the 60");
     one_fault(
         "fast: (volley: 0.72, cycle: 0.62)",
         "fast: (volley: 1, cycle: 0.01)",
@@ -103,7 +125,8 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
 fn a_missing_class_is_named_and_so_is_whatever_refers_to_it() {
     let found = faults(&[("\"Carrier\": (", "\"Barge\": (")]);
     assert!(found[0].ends_with("classes: expected a class \"Carrier\", found none"), "{found:#?}");
-    assert!(found[1].contains("layers[4].npcs.classes[2]: expected a class of this file"), "{found:#?}");
+    assert!(found[1].contains("layers[4].hull_copies[1]: expected a class of this file"), "{found:#?}");
+    assert!(found[2].contains("layers[4].npcs.classes[2]: expected a class of this file"), "{found:#?}");
 }
 
 #[test]
@@ -168,7 +191,7 @@ fn a_sixth_class_is_a_row() {
     let row = "\"Titan\": (move_s: 2, lock_s: 4.5, evasion: 0, hull: 6, shield: 6, volley: 1.2, guns: 2, power_grid: 180, slots: 8),\n    },\n\n    // Hull lines";
     let text = SHIPPED.replacen("},\n\n    // Hull lines", row, 1);
     let balance = Balance::parse("b.ron", &text).unwrap();
-    assert_eq!(balance.classes.position("Titan"), Some(5));
+    assert_eq!(balance.classes.position("Titan"), Some(7));
 }
 
 #[test]

@@ -181,6 +181,22 @@ impl Client {
                     self.replica.wormholes = wormholes;
                     None
                 }
+                ToClient::Journal(journal) => {
+                    self.replica.set_journal(journal, Instant::now());
+                    None
+                }
+                ToClient::Goods(goods) => {
+                    self.replica.goods = goods;
+                    None
+                }
+                ToClient::Chart(chart) => {
+                    self.replica.add_to_chart(chart);
+                    None
+                }
+                ToClient::Wrecks(wrecks) => {
+                    self.replica.wrecks = wrecks;
+                    None
+                }
                 ToClient::Log(shots) => Some(Event::Log(shots)),
             });
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use keel_protocol::{
-    Bonds, Card, Contact, Flags, Map, Module, Named, OwnShip, Pilot, STEP_MICROS, Snapshot, Welcome, Wormhole,
+    Bonds, Card, Chart, Contact, Flags, Goods, Ground, Journal, Map, Module, Named, OwnShip, Pilot, STEP_MICROS,
+    Snapshot, Welcome, Wormhole, Wreck,
 };
 
 /// What a pilot sees: the newest of all that has arrived.
@@ -17,6 +18,11 @@ pub struct Replica {
     pub(crate) bonds: Bonds,
     pub(crate) wormholes: Vec<Wormhole>,
     pub(crate) pilots: BTreeMap<u32, Pilot>,
+    pub(crate) goods: Goods,
+    pub(crate) wrecks: Vec<Wreck>,
+    journal: Journal,
+    journal_at: Option<Instant>,
+    charts: BTreeMap<u8, BTreeMap<(i16, i16), Ground>>,
     own: BTreeMap<u32, OwnShip>,
     contacts: BTreeMap<u32, Contact>,
     step: u64,
@@ -85,6 +91,57 @@ impl Replica {
         &self.wormholes
     }
 
+    /// Storms that are to come, soonest first, and incursions.
+    #[must_use]
+    pub const fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    pub(crate) fn set_journal(&mut self, journal: Journal, now: Instant) {
+        self.journal = journal;
+        self.journal_at = Some(now);
+    }
+
+    /// The server's clock of the wall, in seconds since 1970, UTC; 0 before it has told it.
+    #[must_use]
+    pub fn utc(&self) -> u64 {
+        self.journal.utc + self.journal_at.map_or(0, |at| at.elapsed().as_secs())
+    }
+
+    /// What the pilot owns besides ships and modules.
+    #[must_use]
+    pub const fn goods(&self) -> &Goods {
+        &self.goods
+    }
+
+    /// The wrecks in view, in the order of their numbers.
+    #[must_use]
+    pub fn wrecks(&self) -> &[Wreck] {
+        &self.wrecks
+    }
+
+    pub(crate) fn add_to_chart(&mut self, news: Chart) {
+        let chart = self.charts.entry(news.map).or_default();
+        if news.anew {
+            chart.clear();
+        }
+        chart.extend(news.sectors);
+    }
+
+    /// What the pilot has charted of a map, by column and row.
+    #[must_use]
+    pub fn chart(&self, map: u8) -> Option<&BTreeMap<(i16, i16), Ground>> {
+        self.charts.get(&map)
+    }
+
+    /// The share of a map that is charted, 0 to 1; `None` when the map is not known.
+    #[must_use]
+    pub fn charted(&self, map: u8) -> Option<f32> {
+        let all = self.maps.get(&map)?.sectors.len();
+        let seen = self.charts.get(&map).map_or(0, BTreeMap::len);
+        (all > 0).then(|| seen as f32 / all as f32)
+    }
+
     /// What is between the pilot and others.
     #[must_use]
     pub const fn bonds(&self) -> &Bonds {
@@ -124,8 +181,14 @@ impl Replica {
     /// What a log calls a ship.
     #[must_use]
     pub fn named(&self, ship: &Named) -> String {
+        format!("{} {}", self.make(ship), ship.id)
+    }
+
+    /// A ship's maker and class.
+    #[must_use]
+    pub fn make(&self, ship: &Named) -> String {
         let faction = self.word(|welcome| &welcome.factions, ship.faction);
-        format!("{faction} {} {}", self.word(|welcome| &welcome.classes, ship.class), ship.id)
+        format!("{faction} {}", self.word(|welcome| &welcome.classes, ship.class))
     }
 
     /// What a module is called: its grade, maker and kind.
@@ -175,7 +238,19 @@ mod tests {
 
     fn contact(id: u32) -> Contact {
         let flags = Flags::default();
-        Contact { id, pilot: 0, class: 0, faction: 0, map: 1, col: 0, row: 0, hull: 255, shield: 255, flags }
+        Contact {
+            id,
+            pilot: 0,
+            charter: 0,
+            class: 0,
+            faction: 0,
+            map: 1,
+            col: 0,
+            row: 0,
+            hull: 255,
+            shield: 255,
+            flags,
+        }
     }
 
     fn part(step: u64, from: u32, to: u32, ids: &[u32]) -> Snapshot {

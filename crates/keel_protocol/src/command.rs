@@ -131,10 +131,12 @@ pub enum Command {
         /// Whether it is.
         hostile: bool,
     },
-    /// Build a berth of the charter's in the ship's sector.
-    Berth {
+    /// Build a structure of the charter's in the ship's sector.
+    Build {
         /// The ship.
         ship: u32,
+        /// What.
+        structure: Structure,
     },
     /// Put something into a slot of a docked ship, or empty it. What was in it goes into the hold.
     Fit {
@@ -176,6 +178,43 @@ pub enum Command {
         /// The wormhole.
         wormhole: u32,
     },
+    /// Take what is in a wreck of the ship's sector.
+    Take {
+        /// The ship.
+        ship: u32,
+        /// The wreck.
+        wreck: u32,
+    },
+    /// Harvest the belt or the gas cloud of the ship's sector.
+    Harvest {
+        /// The ship.
+        ship: u32,
+    },
+    /// Every escort flies to the centre of the map that it is on, and waits there.
+    Retreat,
+    /// Have something happen, on a server that takes operator's orders. Maps are named as everywhere: 1 to 6 are the layers, 11
+    /// to 16 the Rifts.
+    Force(Force),
+}
+
+/// What a charter builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Structure {
+    /// Its pilots dock there.
+    Berth,
+    /// Its pilots harvest more there.
+    Outpost,
+}
+
+/// What an operator has happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub enum Force {
+    /// A storm lands on a map.
+    Storm(u8),
+    /// An incursion comes to a map: around the active ship's sector if it is there, else anywhere.
+    Incursion(u8),
+    /// A wormhole opens in the active ship's sector and leads to a map.
+    Wormhole(u8),
 }
 
 /// A power.

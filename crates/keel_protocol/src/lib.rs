@@ -8,21 +8,23 @@ mod card;
 pub mod codec;
 mod command;
 mod message;
+mod news;
 mod snapshot;
 mod transport;
 
 pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
 pub use codec::{DecodeError, decode, encode};
-pub use command::{Command, Part, Power, Slot, Stance};
+pub use command::{Command, Force, Part, Power, Slot, Stance, Structure};
 pub use message::{
     Answer, Bonds, Charter, Hello, Kind, Line, MAX_NAME, Map, NameError, Named, Pilot, Shot, ToClient, ToServer,
     Welcome, Who, Wormhole, check_name,
 };
+pub use news::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
 pub use snapshot::{Ack, Contact, Flags, Leg, MAX_COURSE, MAX_SNAPSHOT, Mind, OwnShip, Snapshot};
 pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
-pub const PROTOCOL_VERSION: u16 = 2;
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// Microseconds of world time in a step.
 pub const STEP_MICROS: u64 = 50_000;

@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::PROTOCOL_VERSION;
 use crate::card::{Card, Module};
 use crate::command::{Command, Slot};
+use crate::news::{Chart, Goods, Journal, Wreck};
 
 /// The first message of a client. Its shape never changes, so that versions can tell each other apart.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
@@ -59,7 +60,7 @@ pub enum ToClient {
     Line(Line),
     /// The card of one of the pilot's ships: sent when it comes into the pilot's hands and whenever it changes.
     Card(Card),
-    /// A map: sent when a ship of the pilot's is on it for the first time, and when the pilot's ports there change.
+    /// A map: sent when a ship of the pilot's is on it for the first time, when the pilot's ports there change, and after a storm.
     Map(Map),
     /// The modules that the pilot keeps, in the order of their ids: sent whenever they change.
     Hold(Vec<(u32, Module)>),
@@ -71,6 +72,14 @@ pub enum ToClient {
     Log(Vec<Shot>),
     /// The ends of wormholes that the pilot has found: sent whenever something of them changes.
     Wormholes(Vec<Wormhole>),
+    /// What is to come, and what is on: sent whenever it changes.
+    Journal(Journal),
+    /// What the pilot owns besides ships and modules: sent whenever it changes.
+    Goods(Goods),
+    /// What is new on a chart of the pilot's. What is in a sector is told to no one who has not seen it.
+    Chart(Chart),
+    /// The wrecks in view: sent whenever they change.
+    Wrecks(Vec<Wreck>),
 }
 
 /// What a client needs to know once.
@@ -120,10 +129,8 @@ pub struct Map {
     pub berths: Vec<(i16, i16)>,
     /// Places beside sectors that no ship enters.
     pub hazards: Vec<(i16, i16)>,
-    /// Sectors with a belt, and how rich it is.
-    pub belts: Vec<((i16, i16), u16)>,
-    /// Sectors with a gas cloud, and how rich it is.
-    pub clouds: Vec<((i16, i16), u16)>,
+    /// Sectors with an outpost of the pilot's charter.
+    pub outposts: Vec<(i16, i16)>,
 }
 
 /// A found end of a wormhole.

@@ -71,6 +71,8 @@ pub struct Contact {
     pub id: u32,
     /// The pilot whose it is; 0 for an NPC.
     pub pilot: u32,
+    /// The charter whose structure it is; 0 for a ship.
+    pub charter: u32,
     /// Index of the class.
     pub class: u8,
     /// Index of the faction.
@@ -138,6 +140,8 @@ pub struct OwnShip {
     pub immune_until: u64,
     /// When a transit may begin again after one was cancelled.
     pub jump_ready: u64,
+    /// When its harvest is done; 0 when it does not harvest.
+    pub harvest: u64,
     /// The ship that its Clamp is on; 0 for none.
     pub clamping: u32,
     /// What it does by itself when its pilot does not fly it.

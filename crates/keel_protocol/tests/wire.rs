@@ -16,6 +16,7 @@ fn a_message_survives_the_wire() {
     let contact = Contact {
         id: u32::MAX,
         pilot: 0,
+        charter: 7,
         class: 4,
         faction: 3,
         map: 6,
@@ -49,6 +50,7 @@ fn a_message_survives_the_wire() {
         jammed_until: 1 << 40,
         immune_until: 0,
         jump_ready: 0,
+        harvest: 0,
         clamping: 0,
         mind: Mind { stance: Stance::Support, protectee: 3, brace_percent: 40, jam: true, follows: false },
     };

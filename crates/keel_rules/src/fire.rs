@@ -9,6 +9,8 @@ pub enum Owner {
     Pilot(u32),
     /// Nobody: an NPC.
     Npc,
+    /// A charter, by number: one of its structures.
+    Charter(u32),
 }
 
 /// Why a ship may not fire on another.
@@ -29,9 +31,15 @@ pub enum Forbidden {
     /// The target is of the same charter, and there is no duel.
     #[error("That is a charter mate's ship.")]
     Mate,
+    /// The target is a structure of the pilot's charter.
+    #[error("That is your own charter's.")]
+    OwnStructure,
+    /// Structures have no guns.
+    #[error("A structure does not fire.")]
+    Structure,
 }
 
-/// What is between two pilots.
+/// What is between two pilots, or a pilot and a charter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bond {
     /// They have agreed to a duel.
@@ -49,9 +57,11 @@ pub struct Bond {
 pub fn may_fire(rule: FireRule, shooter: Owner, target: Owner, bond: Bond) -> Result<(), Forbidden> {
     match (shooter, target) {
         (Owner::Npc, Owner::Npc) => Err(Forbidden::BothNpcs),
-        (Owner::Npc, Owner::Pilot(_)) | (Owner::Pilot(_), Owner::Npc) => Ok(()),
+        (Owner::Charter(_), _) => Err(Forbidden::Structure),
+        (Owner::Npc, Owner::Pilot(_) | Owner::Charter(_)) | (Owner::Pilot(_), Owner::Npc) => Ok(()),
+        (Owner::Pilot(_), Owner::Charter(_)) if bond.mates => Err(Forbidden::OwnStructure),
         (Owner::Pilot(shooter), Owner::Pilot(target)) if shooter == target => Err(Forbidden::OwnShip),
-        (Owner::Pilot(_), Owner::Pilot(_)) => match rule {
+        (Owner::Pilot(_), Owner::Pilot(_) | Owner::Charter(_)) => match rule {
             FireRule::Never => Err(Forbidden::Never),
             // A duel is by consent of both, whatever else they are to each other.
             _ if bond.duel => Ok(()),
@@ -88,6 +98,11 @@ mod tests {
             assert_eq!(check(Owner::Pilot(1), Owner::Npc), Ok(()));
             assert_eq!(check(Owner::Npc, Owner::Pilot(1)), Ok(()));
             assert_eq!(check(Owner::Npc, Owner::Npc), Err(Forbidden::BothNpcs));
+            assert_eq!(check(Owner::Charter(1), Owner::Pilot(1)), Err(Forbidden::Structure));
+            let own = Bond { mates: true, ..Bond::default() };
+            assert_eq!(may_fire(rule, Owner::Pilot(1), Owner::Charter(1), own), Err(Forbidden::OwnStructure));
+            let other = may_fire(rule, Owner::Pilot(1), Owner::Charter(1), Bond::default());
+            assert_eq!(other, may_fire(rule, Owner::Pilot(1), Owner::Pilot(2), Bond::default()));
             assert_eq!(check(Owner::Pilot(1), Owner::Pilot(1)), Err(Forbidden::OwnShip));
         }
     }

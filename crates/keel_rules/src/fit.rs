@@ -77,6 +77,8 @@ pub struct Fit {
     pub systems: [Option<Module>; MOST_SYSTEMS as usize],
     /// What raises hull, shield and volley alike.
     pub shard: Option<Module>,
+    /// How many times the hull, the shield and the volley of what is fitted: 1, but for a Rift incursion's ships (rule 11).
+    pub strength: u8,
 }
 
 /// Why a fit does not make a ship.
@@ -128,6 +130,7 @@ impl Fit {
             shield: None,
             systems: [None; MOST_SYSTEMS as usize],
             shard: None,
+            strength: 1,
         }
     }
 

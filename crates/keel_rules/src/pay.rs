@@ -76,6 +76,12 @@ pub fn incursion_salt(balance: &Balance, site: Site) -> Salt {
     Salt(u64::from(base) * u64::from(rift_multiple(balance, site, true)))
 }
 
+/// Whether a place has training incursions alone, which pay nothing: a layer without Salt.
+#[must_use]
+pub const fn is_training(balance: &Balance, site: Site) -> bool {
+    matches!(site, Site::Layer(_)) && balance.layers[site.row()].incursion_salt == 0
+}
+
 /// The chance that the top contributor's copy is a hull's.
 #[must_use]
 pub fn hull_copy_chance(balance: &Balance, site: Site) -> f32 {
@@ -143,6 +149,8 @@ mod tests {
         let salt = |site: fn(u8) -> Site| [1, 2, 3, 4, 5, 6].map(|tier| incursion_salt(&balance, site(tier)).0);
         assert_eq!(salt(Site::Rift), [400, 400, 400, 800, 1200, 1600]);
         assert_eq!(salt(Site::Layer), [0, 100, 100, 200, 300, 400]);
+        assert!(is_training(&balance, Site::Layer(1)) && !is_training(&balance, Site::Rift(1)));
+        assert!(!is_training(&balance, Site::Layer(2)));
     }
 
     #[test]

@@ -216,7 +216,7 @@ impl Sheet {
 }
 
 fn folded_guns(balance: &Balance, fit: &Fit, class: &Class) -> Option<GunSheet> {
-    let volley = class.volley.get() * shard(fit, balance.gear.shard.volley.get());
+    let volley = class.volley.get() * raised(fit, balance.gear.shard.volley.get());
     let guns = fit.guns.iter().flatten().filter_map(|module| match module.kind {
         Kind::Gun(variant) => Some(gun::gun(balance, module, variant, volley)),
         Kind::Armor | Kind::Shield | Kind::System(_) | Kind::Shard => None,
@@ -224,9 +224,9 @@ fn folded_guns(balance: &Balance, fit: &Fit, class: &Class) -> Option<GunSheet> 
     guns.reduce(|pair, second| pair.folded_with(&second))
 }
 
-/// A Shard's factor; 1 with none fitted.
-fn shard(fit: &Fit, factor: f32) -> f32 {
-    fit.shard.map_or(1.0, |_| factor)
+/// What raises a ship: a Shard's factor, 1 with none fitted, times its strength.
+fn raised(fit: &Fit, shard: f32) -> f32 {
+    fit.shard.map_or(1.0, |_| shard) * f32::from(fit.strength)
 }
 
 fn full_pools(balance: &Balance, fit: &Fit, class: &Class) -> Pools {
@@ -234,8 +234,8 @@ fn full_pools(balance: &Balance, fit: &Fit, class: &Class) -> Pools {
     let shield = fit.shield.map_or(0.0, |module| module.gear(balance).shield.get());
     let gear = &balance.gear.shard;
     Pools {
-        hull: balance.baseline.hull.get() * armor.get() * class.hull.get() * shard(fit, gear.hull.get()),
-        shield: balance.baseline.shield.get() * shield * class.shield.get() * shard(fit, gear.shield.get()),
+        hull: balance.baseline.hull.get() * armor.get() * class.hull.get() * raised(fit, gear.hull.get()),
+        shield: balance.baseline.shield.get() * shield * class.shield.get() * raised(fit, gear.shield.get()),
     }
 }
 

@@ -10,8 +10,9 @@ use bevy_ecs::prelude::*;
 use keel_map::{Hex, MapKey};
 use keel_protocol::{Answer, Contact, Flags, Leg, MAX_COURSE, Mind, Named, OwnShip, Shot, Stance};
 use keel_rules::Moment;
+use keel_rules::fire::Owner;
 use keel_sim::{
-    Answered, Arrival, Battery, Card, ClampedBy, Clamping, Condition, Docked, Gun, Helm, Locking, Powers, Ship,
+    Answered, Arrival, Battery, Card, ClampedBy, Clamping, Condition, Docked, Gun, Harvest, Helm, Locking, Powers, Ship,
 };
 
 pub(crate) fn answer(answered: &Answered) -> Answer {
@@ -53,6 +54,10 @@ pub(crate) fn contact(ship: EntityRef<'_>, map: MapKey, hex: Hex, now: Moment) -
     Some(Contact {
         id: name.id.0,
         pilot: name.pilot().map_or(0, |pilot| pilot.0),
+        charter: match name.owner {
+            Owner::Charter(charter) => charter,
+            Owner::Pilot(_) | Owner::Npc => 0,
+        },
         class: name.class.0,
         faction: name.faction as u8,
         map: map.code(),
@@ -103,6 +108,7 @@ pub(crate) fn own_ship(
         jammed_until: moment(powers.jammed_until),
         immune_until: moment(powers.immune_until),
         jump_ready: moment(helm.jump_ready()),
+        harvest: ship.get::<Harvest>().map_or(0, |harvest| harvest.ends.get()),
         clamping: id(ship.get::<Clamping>().map(|clamping| clamping.0)),
         mind: mind(ship.get()?),
     })

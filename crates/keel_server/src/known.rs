@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use keel_map::MapKey;
-use keel_protocol::{Bonds, Map, Module, ToClient, Wormhole};
+use keel_protocol::{Bonds, Goods, Journal, Map, Module, ToClient, Wormhole, Wreck};
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
 
-use crate::world::World;
+use crate::world::{Charted, World};
 
 #[derive(Default)]
 pub(crate) struct Known {
@@ -19,9 +19,13 @@ pub(crate) struct Known {
     hold: Vec<(u32, Module)>,
     bonds: Bonds,
     wormholes: Vec<Wormhole>,
+    journal: Journal,
+    goods: Goods,
+    wrecks: Vec<Wreck>,
+    charts: BTreeMap<MapKey, Option<Charted>>,
 }
 
-/// Steps from one look at a pilot's wormholes to the next.
+/// Steps from one look at what is not urgent to the next.
 pub(crate) const RENEWED: u64 = 10;
 
 impl Known {
@@ -69,7 +73,36 @@ impl Known {
                 self.wormholes.clone_from(&wormholes);
                 say(ToClient::Wormholes(wormholes));
             }
+            self.catch_up_news(world, pilot, say);
         }
         world.cards(pilot, &mut self.cards).into_iter().for_each(|card| say(ToClient::Card(card)));
+    }
+
+    /// Says what is new of storms, incursions, charts, wrecks and goods.
+    fn catch_up_news(&mut self, world: &World, pilot: PilotId, say: &mut dyn FnMut(ToClient)) {
+        let journal = &world.journal;
+        // That time passes is no news.
+        if (&journal.storms, &journal.incursions) != (&self.journal.storms, &self.journal.incursions) {
+            self.journal.clone_from(journal);
+            say(ToClient::Journal(journal.clone()));
+        }
+        let goods = world.goods(pilot);
+        if goods != self.goods {
+            self.goods.clone_from(&goods);
+            say(ToClient::Goods(goods));
+        }
+        let wrecks = world.wrecks(pilot);
+        if wrecks != self.wrecks {
+            self.wrecks.clone_from(&wrecks);
+            say(ToClient::Wrecks(wrecks));
+        }
+        for key in world.charted(pilot) {
+            self.charts.entry(key).or_default();
+        }
+        for (&key, known) in &mut self.charts {
+            if let Some(news) = world.chart(pilot, key, known) {
+                say(ToClient::Chart(news));
+            }
+        }
     }
 }

@@ -47,6 +47,8 @@ pub struct Config {
     pub max_clients: u16,
     /// Threads that a step may use.
     pub threads: usize,
+    /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
+    pub operator_ops: bool,
 }
 
 /// Why a server does not start.

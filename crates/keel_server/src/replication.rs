@@ -107,7 +107,7 @@ fn place(world: &World, sector: Entity) -> Option<(MapKey, Hex)> {
 }
 
 /// Sectors that a ship of the pilot's is in or sees: one hex away, and farther with a Sensor that no Jam silences.
-fn sectors_in_view(world: &World, pilot: Entity, now: Moment) -> BTreeSet<Entity> {
+pub(crate) fn sectors_in_view(world: &World, pilot: Entity, now: Moment) -> BTreeSet<Entity> {
     let mut sectors = BTreeSet::new();
     for ship in world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter) {
         let seen = || {

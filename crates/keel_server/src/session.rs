@@ -300,7 +300,7 @@ impl Sessions {
         world.put_back(told);
         // Once for all pilots, not once for each.
         if world.now().is_multiple_of(RENEWED) {
-            world.count_inside();
+            world.renew();
         }
         world.begin_views();
         for (&client, session) in &mut self.sessions {

@@ -1,5 +1,9 @@
 //! The world as the server holds it: stepped, ordered about and looked at.
 
+mod news;
+
+pub(crate) use news::Charted;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,13 +11,14 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Grade};
-use keel_map::{MapKey, MapKind, Terrain};
-use keel_protocol::{Card, Charter, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome, Wormhole};
+use keel_map::{MapKey, MapKind};
+use keel_protocol::{Card, Charter, Journal, Line, Map, Module, PROTOCOL_VERSION, Pilot, Shot, Welcome, Wormhole};
 use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
-    Answered, Berth, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, Order,
-    Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Storms, WallClock, Wormholes,
+    Answered, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, OperatorOps,
+    Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Storms, Structure, StructureKind, WallClock,
+    Wormholes,
 };
 
 use crate::replication::{Plain, Replication};
@@ -25,6 +30,8 @@ pub(crate) struct World {
     balance: Arc<Balance>,
     /// For each map the pilots with a ship in space there: those who are connected, and those who are not.
     inside: BTreeMap<MapKey, (u16, u16)>,
+    /// What is to come and what is on, for all pilots.
+    pub(crate) journal: Journal,
 }
 
 /// What the last step has to tell pilots.
@@ -58,11 +65,18 @@ impl World {
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
         .init_resource::<Told>()
         .add_systems(FixedUpdate, hear.in_set(SimSet::Replicate));
+        app.insert_resource(OperatorOps(config.operator_ops));
         app.finish();
         app.cleanup();
         // The first update moves no time.
         app.update();
-        Self { app, replication: Box::new(Plain), balance: config.balance.clone(), inside: BTreeMap::new() }
+        Self {
+            app,
+            replication: Box::new(Plain),
+            balance: config.balance.clone(),
+            inside: BTreeMap::new(),
+            journal: Journal::default(),
+        }
     }
 
     /// Runs one step, with the clock of the wall at so many seconds since 1970, UTC.
@@ -175,28 +189,17 @@ impl World {
             let sectors = map.layout.hexes().iter().zip(map.sectors());
             sectors.filter(|(_, sector)| is_one(**sector)).map(|(&hex, _)| convert::place(hex)).collect()
         };
-        let rich = |richness: &dyn Fn(Terrain) -> Option<u16>| {
-            let sectors = map.layout.sectors();
-            sectors.filter_map(|(hex, terrain)| Some((convert::place(hex), richness(terrain)?))).collect()
-        };
-        let is_own = |sector| {
-            let berth = world.get::<Berth>(sector).map(|berth| berth.0);
-            berth.is_some() && berth == charter
+        let is_own = |sector, kind| {
+            let structure = world.get::<Structure>(sector).filter(|structure| structure.kind == kind);
+            structure.is_some_and(|structure| Some(structure.charter) == charter)
         };
         Some(Map {
             map: key.code(),
             sectors: places(&|_| true),
             havens: places(&|sector| world.get::<Haven>(sector).is_some()),
-            berths: places(&is_own),
+            berths: places(&|sector| is_own(sector, StructureKind::Berth)),
+            outposts: places(&|sector| is_own(sector, StructureKind::Outpost)),
             hazards: map.layout.hazards().iter().map(|&hex| convert::place(hex)).collect(),
-            belts: rich(&|terrain| match terrain {
-                Terrain::Belt { richness } => Some(richness),
-                Terrain::Open | Terrain::Cloud { .. } => None,
-            }),
-            clouds: rich(&|terrain| match terrain {
-                Terrain::Cloud { richness } => Some(richness),
-                Terrain::Open | Terrain::Belt { .. } => None,
-            }),
         })
     }
 
@@ -249,8 +252,14 @@ impl World {
         found.collect()
     }
 
-    /// Counts anew who has a ship in space on each map, for the cards of all pilots' wormholes.
-    pub(crate) fn count_inside(&mut self) {
+    /// Looks anew at what is the same for all pilots.
+    pub(crate) fn renew(&mut self) {
+        self.inside = self.count_inside();
+        self.journal = self.write_journal();
+    }
+
+    /// The pilots who have a ship in space on each map, for the cards of all pilots' wormholes.
+    fn count_inside(&self) -> BTreeMap<MapKey, (u16, u16)> {
         let world = self.app.world();
         let map_of = |ship: Entity| {
             let sector = world.get::<Sector>(world.get::<InSector>(ship)?.0)?;
@@ -266,7 +275,7 @@ impl World {
                 *(if online { here } else { away }) += 1;
             }
         }
-        self.inside = inside;
+        inside
     }
 
     /// A pilot as anyone may know them.

@@ -33,6 +33,7 @@ impl Running {
                 seed: 1,
                 max_clients: 16,
                 threads: 1,
+                operator_ops: true,
             })
             .unwrap();
             tell.send(server.address()).unwrap();
@@ -271,7 +272,14 @@ fn orders(n: u32) -> Vec<Command> {
         Command::Join(charter),
         Command::Leave,
         Command::Hostile { charter, hostile: true },
-        Command::Berth { ship },
+        Command::Build { ship, structure: keel_client::Structure::Berth },
+        Command::Build { ship, structure: keel_client::Structure::Outpost },
+        Command::Take { ship, wreck: n },
+        Command::Harvest { ship },
+        Command::Retreat,
+        Command::Force(keel_client::Force::Storm(byte)),
+        Command::Force(keel_client::Force::Incursion(byte)),
+        Command::Force(keel_client::Force::Wormhole(byte)),
         Command::Repair { ship, slot: Slot::System(byte) },
         Command::Commission { class: byte, line: byte },
         Command::Scrap { ship },

@@ -24,7 +24,7 @@ impl Plugin for BondsPlugin {
 pub struct Charter {
     /// What it is called.
     pub name: String,
-    /// Who may invite, declare and found berths: the founder, and after them who has been in it longest.
+    /// Who may invite, declare and build: the founder, and after them who has been in it longest.
     pub head: PilotId,
     /// Its pilots, in the order in which they joined.
     pub members: Vec<PilotId>,
@@ -32,8 +32,6 @@ pub struct Charter {
     pub hostile: BTreeSet<CharterId>,
     /// Whom it has invited, and until when that stands.
     pub invited: BTreeMap<PilotId, Moment>,
-    /// Berths that it has built.
-    pub berths: u8,
 }
 
 impl Charter {
@@ -44,7 +42,6 @@ impl Charter {
             members: vec![founder],
             hostile: BTreeSet::new(),
             invited: BTreeMap::new(),
-            berths: 0,
         }
     }
 }
@@ -90,12 +87,19 @@ impl Bonds {
         declared(one, two) || declared(two, one)
     }
 
-    /// What is between two ships' owners: nothing where one is an NPC.
+    /// What is between two ships' owners: nothing where one is an NPC. A structure is its charter's mates' mate.
     #[must_use]
     pub fn between_owners(&self, one: Owner, two: Owner) -> Bond {
         match (one, two) {
             (Owner::Pilot(one), Owner::Pilot(two)) => self.between(PilotId(one), PilotId(two)),
-            (Owner::Npc, _) | (_, Owner::Npc) => Bond::default(),
+            (Owner::Pilot(pilot), Owner::Charter(charter)) | (Owner::Charter(charter), Owner::Pilot(pilot)) => {
+                let (own, charter) = (self.charter_of(PilotId(pilot)), CharterId(charter));
+                let hostile = own.is_some_and(|own| self.are_hostile(own, charter));
+                Bond { duel: false, hostile, mates: own == Some(charter) }
+            }
+            (Owner::Npc | Owner::Charter(_), Owner::Npc | Owner::Charter(_))
+            | (Owner::Npc, Owner::Pilot(_))
+            | (Owner::Pilot(_), Owner::Npc) => Bond::default(),
         }
     }
 

@@ -8,7 +8,9 @@ use keel_map::MapKey;
 
 use crate::bonds::Bonds;
 use crate::clamps::Clamping;
+use crate::harvest::Harvest;
 use crate::ids::ShipId;
+use crate::incursions::Incursions;
 use crate::minds::{Alert, Mends, Mind};
 use crate::movement::Helm;
 use crate::orders::Orders;
@@ -18,8 +20,9 @@ use crate::schedule::Now;
 use crate::shot::{CombatLog, Gun, Locking, Wear};
 use crate::squads::{Roster, Squad, SquadCount};
 use crate::storms::Storms;
+use crate::structures::Structure;
 use crate::world::{
-    Arrival, Awake, Battery, Berth, Cargo, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
+    Arrival, Awake, Battery, Cargo, Condition, Docked, Fitted, Fleet, Hold, InFleet, InSector, Map, Maps, Pilot,
     PilotIndex, Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex,
 };
 use crate::wormholes::Wormholes;
@@ -39,9 +42,7 @@ pub fn world_hash(world: &World) -> u64 {
     for map in world.resource::<Maps>().iter() {
         hash_map(hash, world, map);
     }
-    if let Some(count) = world.get_resource::<SquadCount>() {
-        count.hash(hash);
-    }
+    world.resource::<SquadCount>().hash(hash);
     let wrecks = world.resource::<WreckIndex>();
     for ((_, wreck), (_, gone)) in wrecks.iter().zip(wrecks.words()) {
         (world.get::<Wreck>(wreck), gone).hash(hash);
@@ -51,6 +52,7 @@ pub fn world_hash(world: &World) -> u64 {
     world.resource::<FairKills>().hash(hash);
     world.resource::<Wormholes>().words().hash(hash);
     world.resource::<Storms>().words().hash(hash);
+    world.resource::<Incursions>().words().for_each(|word| word.hash(hash));
     world.resource::<Bonds>().hash(hash);
     world.resource::<Orders>().minds.hash(hash);
     world.resource::<Shipless>().iter().for_each(|waits| waits.hash(hash));
@@ -66,7 +68,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     let Ok(ship) = world.get_entity(entity) else { return };
     let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(ShipId(0), |ship| ship.id);
     id(Some(entity)).hash(hash);
-    ship.get::<Ship>().map(|ship| (ship.pilot(), ship.faction)).hash(hash);
+    ship.get::<Ship>().map(|ship| (ship.owner, ship.faction)).hash(hash);
     place(world, ship.get::<InSector>().map(|sector| sector.0)).hash(hash);
     place(world, ship.get::<Docked>().map(|sector| sector.0)).hash(hash);
     ship.contains::<Awake>().hash(hash);
@@ -84,6 +86,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     ship.get::<Arrival>().hash(hash);
     ship.get::<Mind>().hash(hash);
     ship.get::<Mends>().hash(hash);
+    ship.get::<Harvest>().hash(hash);
     ship.get::<Rolls>().map(Rolls::fingerprint).hash(hash);
     let fleet = ship.get::<InFleet>().map(|fleet| fleet.0);
     fleet.and_then(|fleet| world.get::<Alert>(fleet)).hash(hash);
@@ -106,8 +109,8 @@ fn hash_map(hash: &mut Words, world: &World, entity: Entity) {
     world.get::<Map>(entity).map(|map| map.seed).hash(hash);
     world.get::<Roster>(entity).into_iter().flat_map(Roster::words).for_each(|word| word.hash(hash));
     for &sector in world.get::<Map>(entity).map_or(&[][..], Map::sectors) {
-        if let Some(berth) = world.get::<Berth>(sector) {
-            (world.get::<Sector>(sector).map(|sector| (sector.hex.col, sector.hex.row)), berth.0).hash(hash);
+        if let Some(structure) = world.get::<Structure>(sector) {
+            (place(world, Some(sector)), structure.kind, structure.charter, structure.ship).hash(hash);
         }
     }
 }

@@ -29,6 +29,8 @@ ids! {
     CharterId;
     /// A wormhole, from 1, in the order in which they opened.
     WormholeId;
+    /// An incursion, from 1, in the order in which they were announced.
+    IncursionId;
     /// A wreck, from 1, in the order in which they came.
     WreckId;
     /// A module in a pilot's hold, from 1, in the order in which they came there.

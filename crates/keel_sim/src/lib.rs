@@ -11,8 +11,10 @@ mod clamps;
 mod clocks;
 mod docks;
 mod expiry;
+mod harvest;
 mod hash;
 mod ids;
+mod incursions;
 mod minds;
 mod movement;
 mod notes;
@@ -25,27 +27,31 @@ mod shot;
 mod squads;
 mod storms;
 mod stream;
+mod structures;
 mod world;
 mod wormholes;
 
 pub use bonds::{Bonds, Charter};
 pub use clamps::{ClampedBy, Clamping};
+pub use harvest::Harvest;
 pub use hash::world_hash;
-pub use ids::{CharterId, ModuleId, PilotId, ShipId, SquadId, WormholeId, WreckId};
+pub use ids::{CharterId, IncursionId, ModuleId, PilotId, ShipId, SquadId, WormholeId, WreckId};
+pub use incursions::{Incursion, Incursions};
 pub use minds::{Mind, Stance};
 pub use movement::{Helm, Leg, Passage};
-pub use notes::{Note, Noted};
+pub use notes::{Good, Note, Noted};
 pub use ops::Answered;
-pub use orders::{Done, Op, Order, Orders, Part, Refusal, Way};
+pub use orders::{Done, Force, Op, OperatorOps, Order, Orders, Part, Refusal, Way};
 pub use pay::{Chart, Charts, LiesIn, Load, Wreck, WreckIndex, Wrecks};
 pub use schedule::{Now, SimSet};
 pub use shot::{CombatLog, Downed, Fired, Gun, LockedBy, Locking, Logged, Rolled, Shot, Struck, Wear};
 pub use squads::{Squad, UnfitError, check_fits, spawn_squad};
 pub use storms::{Storm, Storms, WallClock};
+pub use structures::{Structure, StructureKind};
 pub use world::{
-    Arrival, Awake, Battery, Berth, Card, Cargo, Condition, Contact, Docked, Fitted, Fleet, Ground, Haven, Hold,
-    InFleet, InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex,
-    ShipSpec, Spot, Tuning, spawn_pilot, spawn_ship,
+    Arrival, Awake, Battery, Card, Cargo, Condition, Contact, Docked, Fitted, Fleet, Ground, Haven, Hold, InFleet,
+    InSector, Map, Maps, Occupants, Pilot, PilotIndex, Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex, ShipSpec,
+    Spot, Tuning, spawn_pilot, spawn_ship,
 };
 
 pub use wormholes::{Code, End, Place, Wormhole, Wormholes};
@@ -96,12 +102,15 @@ impl Plugin for SimPlugin {
             expiry::ExpiryPlugin,
             minds::MindsPlugin,
             docks::DocksPlugin,
+        ));
+        app.add_plugins((
             pay::PayPlugin,
+            structures::StructuresPlugin,
+            harvest::HarvestPlugin,
             storms::StormsPlugin,
             wormholes::WormholesPlugin,
+            squads::SquadsPlugin { fill: self.squads },
+            incursions::IncursionsPlugin,
         ));
-        if self.squads {
-            app.add_plugins(squads::SquadsPlugin);
-        }
     }
 }

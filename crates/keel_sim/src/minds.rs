@@ -19,7 +19,7 @@ use bevy_ecs::system::SystemParam;
 use keel_balance::Balance;
 use keel_map::Hex;
 use keel_rules::Moment;
-use keel_rules::fire::may_fire;
+use keel_rules::fire::{Owner, may_fire};
 use keel_rules::powers::Power;
 
 use crate::bonds::Bonds;
@@ -69,13 +69,15 @@ pub struct Mind {
     pub jam: bool,
     /// Whether it goes where the active ship goes.
     pub follows: bool,
+    /// Whether it stays where it is sent, whatever its stance, until it is told something else: after a retreat.
+    pub waits: bool,
 }
 
 impl Mind {
     pub(crate) fn new(balance: &Balance, is_pilots: bool) -> Self {
         let brace_percent = (balance.powers.brace.trigger_hull.get() * 100.0).round() as u8;
         let stance = if is_pilots { Stance::Defensive } else { Stance::Aggressive };
-        Self { stance, protectee: None, brace_percent, jam: true, follows: is_pilots }
+        Self { stance, protectee: None, brace_percent, jam: true, follows: is_pilots, waits: false }
     }
 }
 
@@ -202,9 +204,11 @@ impl Sight<'_, '_> {
             occupants.filter_map(|ship| self.ship(ship)).fold(Prey::default(), |prey, ship| {
                 let id = Self::is_open(&ship, now).then_some(ship.ship.id);
                 let least = |found: Option<ShipId>| found.into_iter().chain(id).min();
-                match ship.ship.pilot() {
-                    Some(_) => Prey { pilot: least(prey.pilot), any_pilot: true, ..prey },
-                    None => Prey { npc: least(prey.npc), ..prey },
+                match ship.ship.owner {
+                    Owner::Pilot(_) => Prey { pilot: least(prey.pilot), any_pilot: true, ..prey },
+                    Owner::Npc => Prey { npc: least(prey.npc), ..prey },
+                    // Nobody attacks a structure without being told to.
+                    Owner::Charter(_) => prey,
                 }
             })
         })

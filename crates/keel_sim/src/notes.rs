@@ -1,14 +1,16 @@
 //! The lines of a pilot's log.
 
 use bevy_ecs::prelude::*;
+use keel_balance::Faction;
 use keel_map::{Hex, MapKey, MapKind, Shape};
-use keel_rules::Micros;
 use keel_rules::pay::Salt;
+use keel_rules::{Blueprint, Micros};
 
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, PilotId, ShipId};
 use crate::orders::Way;
 use crate::shot::Shot;
+use crate::structures::StructureKind;
 use crate::world::{Contact, Pilot, PilotIndex, Ship, Tuning};
 use crate::wormholes::Code;
 
@@ -35,6 +37,15 @@ impl Noted {
     pub const fn pilot(pilot: PilotId, note: Note) -> Self {
         Self { pilot, ship: ShipId(0), note }
     }
+}
+
+/// What is harvested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Good {
+    /// Of a belt.
+    Ore,
+    /// Of a gas cloud.
+    Gas,
 }
 
 /// What a log tells.
@@ -174,6 +185,71 @@ pub enum Note {
         /// How long that stands.
         stands: Micros,
     },
+    /// An incursion is announced.
+    IncursionComing {
+        /// On which map.
+        map: MapKey,
+        /// Around which sector.
+        at: Hex,
+        /// Who comes.
+        faction: Faction,
+        /// How long until the first wave.
+        after: Micros,
+    },
+    /// A wave of an incursion comes.
+    IncursionWave {
+        /// On which map.
+        map: MapKey,
+        /// Which, from 1.
+        wave: u8,
+        /// Of how many.
+        of: u8,
+    },
+    /// An incursion was not cleared in time.
+    IncursionOver {
+        /// On which map.
+        map: MapKey,
+    },
+    /// An incursion is cleared.
+    IncursionCleared {
+        /// On which map.
+        map: MapKey,
+    },
+    /// The pilot is paid for a clear.
+    ClearPaid {
+        /// On which map.
+        map: MapKey,
+        /// With so much.
+        salt: Salt,
+    },
+    /// The pilot has won a copy of a blueprint.
+    CopyWon {
+        /// Of which.
+        of: Blueprint,
+    },
+    /// The pilot has won a blueprint's original.
+    OriginalWon {
+        /// Of which.
+        of: Blueprint,
+    },
+    /// A structure of the pilot's charter is destroyed.
+    StructureLost {
+        /// What it was.
+        kind: StructureKind,
+        /// On which map.
+        map: MapKey,
+        /// Where.
+        at: Hex,
+    },
+    /// The berth at which the ship was docked is no more.
+    CastOff,
+    /// The ship has harvested.
+    Harvested {
+        /// So much.
+        amount: u32,
+        /// Of what.
+        good: Good,
+    },
     /// A fair kill was paid.
     KillPaid {
         /// With so much.
@@ -310,6 +386,28 @@ impl Note {
             }
             Self::Docked => "Docked. Hull, shield and battery are full.".to_owned(),
             Self::Active => "You fly this ship.".to_owned(),
+            Self::IncursionComing { map, at, faction, after } => {
+                let title = map.title();
+                if *after == Micros::ZERO {
+                    format!("A {faction:?} incursion is on {title}, around {at}.")
+                } else {
+                    format!("A {faction:?} incursion is coming to {title}, around {at}, in {after:.0} s.")
+                }
+            }
+            Self::IncursionWave { map, wave, of } => {
+                format!("The incursion on {} lands wave {wave} of {of}.", map.title())
+            }
+            Self::IncursionOver { map } => format!("The incursion on {} was not cleared in time.", map.title()),
+            Self::IncursionCleared { map } => format!("The incursion on {} is cleared.", map.title()),
+            Self::ClearPaid { map, salt } => format!("Your share in clearing {}: {salt}.", map.title()),
+            Self::CopyWon { of } => format!("You did the most. A copy of the {} blueprint is yours.", of.name(balance)),
+            Self::OriginalWon { of } => format!("The original of the {} blueprint is yours.", of.name(balance)),
+            Self::StructureLost { kind, map, at } => {
+                format!("Your charter's {} at {at} on {} is destroyed.", kind.word(), map.title())
+            }
+            Self::CastOff => "The berth is gone. The ship is in space.".to_owned(),
+            Self::Harvested { amount, good: Good::Ore } => format!("Harvested {amount} ore."),
+            Self::Harvested { amount, good: Good::Gas } => format!("Harvested {amount} gas."),
             Self::KillPaid { salt } => format!("A fair kill. {salt} paid."),
             Self::Charted { map, notches } => {
                 let notches = if *notches == 1 { "1 Notch".to_owned() } else { format!("{notches} Notches") };

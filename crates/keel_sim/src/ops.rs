@@ -6,8 +6,9 @@
 mod fitting;
 mod fleet;
 mod flight;
+mod force;
 mod guns;
-mod loot;
+mod industry;
 mod powers;
 mod society;
 
@@ -22,7 +23,7 @@ use keel_rules::{Moment, Sheet};
 use crate::ids::{PilotId, ShipId};
 use crate::minds::{Act, Alert};
 use crate::notes::{Note, Noted};
-use crate::orders::{Done, Op, Order, Orders, Refusal};
+use crate::orders::{Done, Op, OperatorOps, Order, Orders, Refusal};
 use crate::schedule::{Now, OpsSet};
 use crate::world::{Awake, Card, Fleet, InFleet, InSector, Map, Pilot, PilotIndex, Sector, Ship, ShipIndex, Tuning};
 
@@ -31,6 +32,7 @@ pub(crate) struct OpsPlugin;
 impl Plugin for OpsPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Orders>()
+            .init_resource::<OperatorOps>()
             .add_message::<Answered>()
             .add_message::<Noted>()
             .add_systems(FixedUpdate, apply_orders.in_set(OpsSet::Orders));
@@ -114,12 +116,15 @@ impl Bridge<'_> {
             Op::Join(charter) => self.join(pilot, charter),
             Op::Leave => self.leave(pilot),
             Op::Hostile { charter, hostile } => self.declare(pilot, charter, hostile),
-            Op::Berth { ship } => self.build_berth(own(ship)?, pilot),
+            Op::Build { ship, kind } => self.build(own(ship)?, fleet, pilot, kind),
+            Op::Harvest { ship } => self.harvest(own(ship)?),
             Op::Fit { ship, slot, part } => self.fit(own(ship)?, fleet, slot, part),
             Op::Repair { ship, slot } => self.repair(own(ship)?, slot),
             Op::Commission { class, line } => self.commission(pilot, fleet, class, line),
             Op::Scrap { ship } => self.scrap(own(ship)?, fleet),
             Op::Drop(module) => self.drop_module(fleet, module),
+            Op::Retreat => self.retreat(fleet),
+            Op::Force(force) => self.force(fleet, force),
         }?;
         // What its pilot does concerns a fleet's escorts: they look about.
         Alert::raise(self.world, fleet);

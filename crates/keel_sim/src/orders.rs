@@ -4,7 +4,7 @@ use std::fmt;
 
 use bevy_ecs::prelude::*;
 use keel_balance::Faction;
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::fire::Forbidden;
 use keel_rules::fit::FitError;
 use keel_rules::module::Unrepairable;
@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::ids::{CharterId, ModuleId, PilotId, ShipId, WormholeId, WreckId};
 use crate::minds::{Act, Stance};
+use crate::structures::StructureKind;
 
 /// An order of a pilot's. Powers and [`Op::Gather`] are for the active ship.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,8 +156,15 @@ pub enum Op {
         /// Whether it is.
         hostile: bool,
     },
-    /// Build a berth of the charter's in the ship's sector.
-    Berth {
+    /// Build a structure of the charter's in the ship's sector.
+    Build {
+        /// The ship.
+        ship: ShipId,
+        /// What.
+        kind: StructureKind,
+    },
+    /// Harvest the belt or the gas cloud of the ship's sector.
+    Harvest {
         /// The ship.
         ship: ShipId,
     },
@@ -190,7 +198,26 @@ pub enum Op {
     },
     /// Throw a module of the hold away.
     Drop(ModuleId),
+    /// Every escort flies to the centre of the map that it is on, and waits there.
+    Retreat,
+    /// Have something happen: where the world takes an operator's ops.
+    Force(Force),
 }
+
+/// What an operator has happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Force {
+    /// A storm lands on a map, at once.
+    Storm(MapKey),
+    /// An incursion comes to a map, at once: around the active ship's sector if it is there, else anywhere.
+    Incursion(MapKey),
+    /// A wormhole opens in the active ship's sector and leads to a map.
+    Wormhole(MapKey),
+}
+
+/// Whether the world takes [`Op::Force`], from anyone: for checks on a closed network.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperatorOps(pub bool);
 
 /// A way between layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,8 +344,13 @@ pub enum Done {
     Joined(CharterId),
     /// The pilot has left the charter.
     Left,
-    /// The berth stands.
-    Built,
+    /// The structure stands.
+    Built(StructureKind),
+    /// The ship harvests.
+    Harvesting {
+        /// For how long.
+        takes: Micros,
+    },
     /// The slot holds what was asked for.
     Fitted {
         /// Where what was in it is in the hold now.
@@ -332,6 +364,13 @@ pub enum Done {
     Scrapped,
     /// The module is no more.
     Dropped,
+    /// Escorts are under way to the centre.
+    Retreating {
+        /// How many.
+        ships: u8,
+    },
+    /// What an operator wanted has happened.
+    Forced,
     /// What was in the wreck is the pilot's.
     Taken {
         /// Modules in the hold.
@@ -373,13 +412,17 @@ impl fmt::Display for Done {
             Self::Invited => f.write_str("Invited."),
             Self::Joined(charter) => write!(f, "You are in charter {charter}."),
             Self::Left => f.write_str("You have left the charter."),
-            Self::Built => f.write_str("The charter has a berth here."),
+            Self::Built(kind) => write!(f, "The charter's {} stands.", kind.word()),
+            Self::Harvesting { takes } => write!(f, "Harvesting for {takes:.0} s."),
             Self::Fitted { kept: None } => f.write_str("Fitted."),
             Self::Fitted { kept: Some(module) } => write!(f, "Fitted. What was there is module {module} of your hold."),
             Self::Repaired(module) => write!(f, "{module} repaired. Its quality is {}.", module.quality),
             Self::Commissioned(ship) => write!(f, "Ship {ship} is yours, docked and bare."),
             Self::Scrapped => f.write_str("Scrapped."),
             Self::Dropped => f.write_str("Thrown away."),
+            Self::Retreating { ships: 1 } => f.write_str("1 escort flies to the centre."),
+            Self::Retreating { ships } => write!(f, "{ships} escorts fly to the centre."),
+            Self::Forced => f.write_str("So it is."),
             Self::Taken { modules, left, material, remnants, copies } => {
                 let counts = [
                     (u32::from(*modules), "module", "modules"),
@@ -472,6 +515,15 @@ pub enum Refusal {
     /// The pilot has found no such end in the ship's sector.
     #[error("You know of no such wormhole in this sector.")]
     NoWormhole,
+    /// The op is for operators.
+    #[error("This server takes no operator's orders from pilots.")]
+    NotOperator,
+    /// There is no such map.
+    #[error("There is no such map.")]
+    NoSuchMap,
+    /// A map has one incursion at a time.
+    #[error("There is an incursion on that map already.")]
+    IncursionOn,
     /// There is no such wreck in the ship's sector.
     #[error("There is no such wreck in this sector.")]
     NoWreck,
@@ -550,15 +602,31 @@ pub enum Refusal {
     /// No invitation stands.
     #[error("That charter has not invited you.")]
     NotInvited,
-    /// The sector has a port.
-    #[error("There is a Haven or a berth in this sector already.")]
-    BerthTaken,
+    /// The sector has a Haven or a structure.
+    #[error("There is a Haven or a structure in this sector already.")]
+    SectorTaken,
     /// The charter has built all that it may.
-    #[error("Your charter has all the berths that it can have.")]
-    BerthsFull,
-    /// The layer has no room for berths.
-    #[error("Charters build berths on Layers 4 to 6 and in Rifts alone.")]
-    NoBerths,
+    #[error("Your charter has all that it can have of that: {0}.")]
+    AllBuilt(u8),
+    /// The layer has no room for structures.
+    #[error("Charters build on Layers 4 to 6 and in Rifts alone.")]
+    NoStructures,
+    /// The head has not what it takes.
+    #[error("That takes {ore} ore, {gas} gas and {material} material.")]
+    TooDear {
+        /// What it takes.
+        ore: u32,
+        /// What it takes.
+        gas: u32,
+        /// What it takes.
+        material: u32,
+    },
+    /// There is nothing to harvest.
+    #[error("There is neither belt nor cloud in this sector.")]
+    NothingHere,
+    /// The ship does already.
+    #[error("This ship is harvesting already.")]
+    AlreadyHarvesting,
     /// The fit does not make a ship.
     #[error("{0}")]
     Fit(#[from] FitError),

@@ -54,7 +54,9 @@ pub(crate) enum ExpirySet {
     Loot,
     /// Worn modules have new cards.
     Wear,
-    /// Challenges, duels and invitations whose time is over are gone.
+    /// Harvests that are done are in the cargo.
+    Harvests,
+    /// Challenges, duels, invitations and wrecks whose time is over are gone.
     Ends,
     /// Ships at rest sleep.
     Sleep,
@@ -84,6 +86,8 @@ pub(crate) enum WorldSet {
     Charts,
     /// Wormholes that are over are closed, those that were wanting are open, and ends that were reached are found.
     Wormholes,
+    /// Incursions have gone on: the next wave is in the world, or they are over.
+    Incursions,
     /// Squads that are due are in the world.
     Squads,
     /// Pilots who wait for a ship have it when they are due.
@@ -129,7 +133,14 @@ impl Plugin for SchedulePlugin {
         app.configure_sets(FixedUpdate, (OpsSet::Joins, OpsSet::Orders).chain().in_set(Ops));
         app.configure_sets(
             FixedUpdate,
-            (ExpirySet::Hulls, ExpirySet::Loot, ExpirySet::Wear, ExpirySet::Ends, ExpirySet::Sleep)
+            (
+                ExpirySet::Hulls,
+                ExpirySet::Loot,
+                ExpirySet::Wear,
+                ExpirySet::Harvests,
+                ExpirySet::Ends,
+                ExpirySet::Sleep,
+            )
                 .chain()
                 .in_set(Expiry),
         );
@@ -141,7 +152,14 @@ impl Plugin for SchedulePlugin {
         );
         app.configure_sets(
             FixedUpdate,
-            (WorldSet::Storms, WorldSet::Charts, WorldSet::Wormholes, WorldSet::Squads, WorldSet::Ships)
+            (
+                WorldSet::Storms,
+                WorldSet::Charts,
+                WorldSet::Wormholes,
+                WorldSet::Incursions,
+                WorldSet::Squads,
+                WorldSet::Ships,
+            )
                 .chain()
                 .in_set(World),
         );

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_map::{Kept, Layout, MapKey, Plan, Shape, generate};
+use keel_rules::fire::Owner;
 use keel_rules::storm::next_landing;
 
+use crate::incursions::Invaded;
 use crate::movement::Helm;
 use crate::notes::{Note, Noted};
 use crate::pay::{LiesIn, Wrecks, forget};
 use crate::schedule::WorldSet;
-use crate::squads::{room, top_up};
+use crate::squads::{Roster, room, top_up};
 use crate::stream::{Purpose, Stream};
+use crate::structures::Structure;
 use crate::world::{
-    Appeared, Berth, Docked, Fleet, InFleet, InSector, Map, Maps, Occupants, Pilot, PilotIndex, Sector, Ship, Tuning,
+    Appeared, Docked, Fleet, InFleet, InSector, Map, Maps, Occupants, Pilot, PilotIndex, Sector, Ship, Tuning,
 };
 use crate::wormholes::Wormholes;
 
@@ -157,7 +160,7 @@ pub(crate) fn land(world: &mut World, key: MapKey) {
 /// Shapes that are drawn before the old one is put up with.
 const MOST_DRAWS: usize = 32;
 
-/// A layout of a new seed and another shape, in which sectors with a structure are as they were.
+/// A layout of a new seed and another shape, in which sectors with a structure, or in an incursion, are as they were.
 fn settle(world: &mut World, map: Entity, key: MapKey) -> Option<(Layout, u64)> {
     let plan = Plan::of(&world.resource::<Tuning>().balance, key);
     let old = world.get::<Map>(map)?;
@@ -165,7 +168,7 @@ fn settle(world: &mut World, map: Entity, key: MapKey) -> Option<(Layout, u64)> 
         .layout
         .sectors()
         .zip(old.sectors())
-        .filter(|(_, sector)| world.get::<Berth>(**sector).is_some())
+        .filter(|(_, sector)| world.get::<Structure>(**sector).is_some() || world.get::<Invaded>(**sector).is_some())
         .map(|((hex, terrain), _)| Kept { hex, terrain })
         .collect();
     let before: Option<Shape> = old.layout.shape();
@@ -266,8 +269,11 @@ fn nearest(world: &World, map: Entity, from: Entity, npcs: usize) -> Option<Enti
     near.or_else(|| sectors.min_by_key(|(hex, _)| hex.distance(from))).map(|(_, &sector)| sector)
 }
 
-/// Courses that lead through what is no more end where the ship is.
+/// Courses that lead through what is no more end where the ship is, and squads wait: where they go may be full by now.
 fn stop_courses(world: &mut World, map: Entity) {
+    if let Some(mut roster) = world.get_mut::<Roster>(map) {
+        roster.stop_all();
+    }
     let Some(parts) = world.get::<Map>(map) else { return };
     let lost: Vec<(Entity, Ship)> = parts
         .sectors()
@@ -276,7 +282,8 @@ fn stop_courses(world: &mut World, map: Entity) {
         .flat_map(Occupants::iter)
         .filter(|&ship| {
             let course = world.get::<Helm>(ship).into_iter().flat_map(Helm::course);
-            course.into_iter().any(|hex| !parts.layout.contains(hex))
+            let is_npc = world.get::<Ship>(ship).is_some_and(|ship| ship.owner == Owner::Npc);
+            course.into_iter().any(|hex| is_npc || !parts.layout.contains(hex))
         })
         .filter_map(|entity| Some((entity, *world.get::<Ship>(entity)?)))
         .collect();

@@ -25,6 +25,8 @@ pub(crate) enum Purpose {
     Wormholes,
     /// What storms are called, and what they leave.
     Storms,
+    /// Where incursions come, and what they leave.
+    Incursions,
 }
 
 impl Stream {

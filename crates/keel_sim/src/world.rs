@@ -7,7 +7,7 @@ mod ship;
 
 pub use goods::{Cargo, Purse};
 pub(crate) use map::{Appeared, port};
-pub use map::{Berth, Docked, Ground, Haven, InSector, Map, Maps, Occupants, Sector};
+pub use map::{Docked, Ground, Haven, InSector, Map, Maps, Occupants, Sector};
 pub use pilot::{Fleet, Hold, InFleet, Pilot, PilotIndex, spawn_pilot};
 pub use ship::{
     Arrival, Awake, Battery, Card, Condition, Contact, Fitted, Powers, Quiet, Rolls, Ship, ShipIndex, ShipSpec, Spot,

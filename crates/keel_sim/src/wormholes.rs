@@ -6,6 +6,7 @@ use std::fmt;
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
+use keel_balance::Wormholes as WormholeRule;
 use keel_map::{Hex, MapKey, MapKind};
 use keel_rules::{Moment, STEPS_PER_SECOND};
 
@@ -134,6 +135,27 @@ impl Wormholes {
         found.find(|(_, end, wormhole)| wormhole.ends[end.index()] == place).map(|(_, end, wormhole)| (*wormhole, end))
     }
 
+    /// One of those sectors.
+    pub(crate) fn draw_hex(&mut self, hexes: &[Hex]) -> Hex {
+        hexes[self.stream.below(hexes.len())]
+    }
+
+    /// Opens one between two places, for as long as the balance says.
+    pub(crate) fn open(&mut self, ends: [Place; 2], is_exit: bool, now: Moment, rule: &WormholeRule) {
+        let steps = |minutes: u16| usize::from(minutes) * 60 * STEPS_PER_SECOND as usize;
+        let stays = steps(rule.least_min) + self.stream.below(steps(rule.most_min) - steps(rule.least_min) + 1);
+        let closes = Moment::of_step(now.step() + stays as u64);
+        let code = loop {
+            let code = Code::draw(&mut self.stream);
+            if self.open.values().all(|wormhole| wormhole.code != code) {
+                break code;
+            }
+        };
+        self.last += 1;
+        let id = WormholeId(self.last);
+        self.open.insert(id, Wormhole { code, ends, opened: now, closes, is_exit });
+    }
+
     /// Ends within reach of a place.
     fn near(&self, place: Place, reach: u32) -> impl Iterator<Item = (WormholeId, End)> {
         self.open.iter().flat_map(move |(&id, wormhole)| {
@@ -207,23 +229,8 @@ fn open(
         destination(stream, map.key, rule.rift_chance.get(), maps)
     };
     let Some(far) = to.and_then(|to| maps.get(to)).and_then(|to| layouts.get(to).ok()) else { return false };
-    let mut place = |map: &Map| {
-        let hexes = map.layout.hexes();
-        Place { map: map.key, hex: hexes[stream.below(hexes.len())] }
-    };
-    let ends = [place(map), place(far)];
-    let steps = |minutes: u16| usize::from(minutes) * 60 * STEPS_PER_SECOND as usize;
-    let stays = steps(rule.least_min) + stream.below(steps(rule.most_min) - steps(rule.least_min) + 1);
-    let closes = Moment::of_step(now.step() + stays as u64);
-    let code = loop {
-        let code = Code::draw(stream);
-        if wormholes.open.values().all(|wormhole| wormhole.code != code) {
-            break code;
-        }
-    };
-    wormholes.last += 1;
-    let id = WormholeId(wormholes.last);
-    wormholes.open.insert(id, Wormhole { code, ends, opened: now, closes, is_exit });
+    let ends = [map, far].map(|map| Place { map: map.key, hex: wormholes.draw_hex(map.layout.hexes()) });
+    wormholes.open(ends, is_exit, now, rule);
     true
 }
 

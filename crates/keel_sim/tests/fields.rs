@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use keel_balance::{Balance, Faction, Grade, Leaf};
-use keel_map::{Direction, Hex, MapKey, Plan, generate};
-use keel_rules::danger;
-use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Slot};
-use keel_sim::{Battery, CharterId, Condition, Fitted, Op, Orders, Part, PilotId, Storms, WallClock, Wormholes};
+use keel_map::{Direction, Hex, MapKey, Plan, Terrain, generate};
+use keel_rules::{ClassId, Fit, Kind, Line, Module, Pools, Sheet, Site, Slot};
+use keel_rules::{danger, pay};
+use keel_sim::{
+    Battery, Cargo, CharterId, Condition, Fitted, Force, Incursions, Op, OperatorOps, Orders, Part, PilotId, Storms,
+    StructureKind, WallClock, Wormholes,
+};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup};
 
 const FACTIONS: [Faction; 4] = [Faction::Human, Faction::Raider, Faction::Sentry, Faction::Breaker];
@@ -121,11 +124,106 @@ fn storms(balance: &Arc<Balance>) -> String {
     format!("{:?}\n{}", game.log(pilot), journals.join("\n"))
 }
 
+/// What is paid for what on every map.
+fn paid(balance: &Balance) -> String {
+    let mut paid = String::new();
+    for site in (1..=6).flat_map(|tier| [Site::Layer(tier), Site::Rift(tier)]) {
+        let multiples = [false, true].map(|incursion| pay::rift_multiple(balance, site, incursion));
+        let chances = [pay::hull_copy_chance(balance, site), pay::original_chance(balance, site)];
+        let salt = [pay::incursion_salt(balance, site), pay::fair_kill_salt(balance, site)];
+        let (notches, odds) = (pay::notches(balance, site), pay::wreck_odds(balance, multiples[0]));
+        let material = pay::wreck_material(balance, ClassId(1), multiples[0]);
+        paid += &format!("{multiples:?} {chances:?} {salt:?} {notches} {odds:?} {material}\n");
+    }
+    let shares: Vec<bool> = (0..100).map(|share| pay::contributes(balance, f64::from(share) + 0.5, 100.0)).collect();
+    let matches: Vec<bool> = (0..5).map(|class| pay::is_match(balance, ClassId(4), ClassId(class))).collect();
+    paid + &format!("{shares:?} {matches:?}")
+}
+
+/// Incursions on every map, wrecks and kills, and what a charter builds and harvests.
+fn industry(balance: &Arc<Balance>) -> String {
+    let setup = Setup {
+        balance: Arc::clone(balance),
+        layer: 4,
+        others: true,
+        generated: true,
+        squads: true,
+        ..Setup::default()
+    };
+    let mut game = Game::new(setup);
+    game.app.insert_resource(OperatorOps(true));
+    let head = game.pilot();
+    for map in MapKey::all() {
+        game.order(head, Op::Force(Force::Incursion(map)));
+    }
+    game.step(2);
+    let mut all = format!("{:x} {:?}\n", game.hash(), game.answers());
+    // A lost ship of a pilot's and an NPC, in Rift 3.
+    game.go_on_at(MapKey::rift(3));
+    let ((_, killer), (_, lost)) = (game.pilot_in(Fit::starter(balance)), game.pilot_in(Fit::starter(balance)));
+    game.kill_by(lost, killer);
+    let drone = game.drone(Fit::npc(balance, &balance.layers[2], ClassId(2), Faction::Raider));
+    game.kill_by(drone, killer);
+    game.step(10);
+    all += &format!("{:x}\n", game.hash());
+    // Outposts, berths and harvests on Layer 4, where there is something to harvest.
+    game.go_on_at(MapKey::layer(4));
+    game.stock(head);
+    game.order(head, Op::Found { name: "Keel".to_owned() });
+    let layout = generate(&Plan::of(balance, MapKey::layer(4)), 7, &[]);
+    let rich: Vec<Hex> =
+        layout.sectors().filter(|(_, ground)| *ground != Terrain::Open).map(|(hex, _)| hex).take(14).collect();
+    for (place, &hex) in rich.iter().enumerate() {
+        let ship = game.ship_at(head, Fit::bare(ClassId(0)), hex);
+        let kind = StructureKind::ALL[usize::from(place < 9)];
+        game.order(head, Op::Build { ship, kind });
+        game.order(head, Op::Harvest { ship });
+    }
+    game.step(1);
+    all += &format!("{:?}\n{:?}\n", game.answers(), game.of_pilot::<Cargo>(head));
+    game.step(400);
+    all + &format!("{:?}", game.log(head))
+}
+
+/// What the first in a dozen clears of each Rift wins.
+fn prizes(balance: &Arc<Balance>) -> String {
+    let mut balance = Balance::clone(balance);
+    (balance.incursions.waves, balance.incursions.reach) = (1, 0);
+    let mut game = Game::new(Setup { balance: Arc::new(balance), layer: 1, others: true, ..Setup::default() });
+    game.app.insert_resource(OperatorOps(true));
+    let pilot = game.pilot();
+    for map in (1..=6).flat_map(|tier| [MapKey::rift(tier); 12]) {
+        game.op(pilot, Op::Force(Force::Incursion(map))).unwrap();
+        game.step(2);
+        let own = game.active(pilot);
+        let npcs: Vec<_> = game.ships().iter().map(|ship| ship.id).filter(|&id| Some(id) != own).collect();
+        game.hurt(pilot, npcs[0], 10.0);
+        game.step(1);
+        game.kill_all(&npcs);
+        assert_eq!(game.app.world().resource::<Incursions>().iter().len(), 0);
+    }
+    format!("{:?}", game.of_pilot::<Cargo>(pilot))
+}
+
+/// Values that say nothing by themselves: a structure has no guns, and is the class that it is named after.
+const SAYS_NOTHING: [&str; 6] = [
+    "classes.Outpost.volley",
+    "classes.Outpost.guns",
+    "classes.Berth.volley",
+    "classes.Berth.guns",
+    "structures.berth.class",
+    "structures.outpost.class",
+];
+
+/// The time from the warning to the first wave has a test of its own: the first comes after an hour of the world's time.
+const SHOWN_ELSEWHERE: &str = "incursions.warn_s";
+
 /// What pilots are told in the dock of a layer, and of duels and charters.
 fn answered(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     let mut game = Game::new(Setup { balance: Arc::clone(balance), layer, ..Setup::default() });
     let (pilot, ship) = game.pilot_in(Fit::starter(balance));
     let others: Vec<PilotId> = (0..60).map(|_| game.pilot()).collect();
+    game.stock(pilot);
     game.order(pilot, Op::Found { name: "Keel".to_owned() });
     for &other in &others {
         game.order(pilot, Op::Invite(other));
@@ -135,7 +233,7 @@ fn answered(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
     game.order(others[0], Op::AcceptDuel(pilot));
     for side in &Direction::ALL[..5] {
         let ship = game.ship_at(pilot, Fit::bare(ClassId(0)), Hex::CENTRE.neighbour(*side));
-        game.order(pilot, Op::Berth { ship });
+        game.order(pilot, Op::Build { ship, kind: StructureKind::Berth });
     }
     game.step(1);
     let (builder, home) = game.pilot_in(Fit::starter(balance));
@@ -209,8 +307,12 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
         shipped_answered.insert(layer, answered(&shipped, layer));
         shipped_told.insert(layer, told(&shipped, layer));
     }
+    let (shipped_paid, shipped_industry) = (paid(&shipped), industry(&shipped));
     let unread = &|leaf: &Leaf| {
         let value = &SHIPPED_BALANCE[leaf.span.clone()];
+        if SAYS_NOTHING.contains(&leaf.path.as_str()) || leaf.path == SHOWN_ELSEWHERE {
+            return None;
+        }
         let changed = others(value).into_iter().filter_map(|other| {
             let mut text = SHIPPED_BALANCE.to_owned();
             // What has to be twice another is changed with it; the later one first, so that the earlier's place stays.
@@ -220,6 +322,18 @@ fn every_value_of_the_balance_shows_on_a_card_or_in_the_world() {
             changes.into_iter().for_each(|(span, other)| text.replace_range(span, &other));
             Balance::parse("changed.ron", &text).ok().map(Arc::new)
         });
+        let of_pay = ["incursion_cap", "notches", "incursion_salt", "kill_salt", "hull_copies"];
+        let is_of_pay = of_pay.iter().any(|name| leaf.path.contains(name));
+        let of_industry = ["incursions.", "pay.", "rift_incursion_pay", "structures.", "harvest.", "squads.roam_s"];
+        if is_of_pay || of_industry.iter().any(|of| leaf.path.starts_with(of)) {
+            let shows = |balance: Arc<Balance>| {
+                paid(&balance) != shipped_paid
+                    || (leaf.path.contains("hull_copies") && prizes(&balance) != prizes(&shipped))
+                    || industry(&balance) != shipped_industry
+            };
+            let is_read = changed.into_iter().any(shows);
+            return (!is_read).then(|| format!("{} = {value}", leaf.path));
+        }
         if leaf.path.starts_with("storms.") {
             let shipped = storms(&shipped);
             let is_read = changed.into_iter().any(|balance| storms(&balance) != shipped);

@@ -110,7 +110,7 @@ fn rule_8_repair_at_a_haven_makes_whole_for_10_quality_and_a_berth_does_none() {
     // At a berth a fit changes from the hold, and nothing more.
     game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
     let away = game.ship_at(pilot, game.common(0, Faction::Human), keel_map::Hex::new(1, 0));
-    game.op(pilot, Op::Berth { ship: away }).unwrap();
+    game.build_berth(pilot, away).unwrap();
     game.op(pilot, Op::Dock { ship: away }).unwrap();
     let haven = "There is no Haven here.";
     game.refuses(pilot, Op::Repair { ship: away, slot: Slot::Armor }, haven);

@@ -6,7 +6,7 @@ use keel_rules::powers::Power;
 use keel_rules::{Fit, Micros, Moment, Pools};
 use keel_sim::{
     Arrival, Battery, Clamping, Condition, Done, Gun, Helm, InSector, Leg, Op, Orders, PilotId, Powers, Refusal,
-    ShipId, Way,
+    ShipId, StructureKind, Way,
 };
 use keel_testkit::{Game, Setup};
 
@@ -74,8 +74,9 @@ fn rule_7_a_dock_needs_a_haven_or_an_own_berth_and_a_ship_that_is_free_and_still
 
     // A berth of one's own charter is a dock; another's is none.
     game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
-    assert_eq!(game.op(pilot, Op::Berth { ship: away }), Ok(Done::Built));
-    game.refuses(pilot, Op::Berth { ship: away }, "There is a Haven or a berth in this sector already.");
+    assert_eq!(game.build_berth(pilot, away), Ok(Done::Built(StructureKind::Berth)));
+    let taken = "There is a Haven or a structure in this sector already.";
+    game.refuses(pilot, Op::Build { ship: away, kind: StructureKind::Berth }, taken);
     assert_eq!(game.op(pilot, Op::Dock { ship: away }), Ok(Done::Docking));
     assert!(game.is_docked(away));
     game.op(other, Op::Move { ship: theirs, to: berth }).unwrap();
@@ -86,10 +87,11 @@ fn rule_7_a_dock_needs_a_haven_or_an_own_berth_and_a_ship_that_is_free_and_still
     game.op(pilot, Op::Invite(other)).unwrap();
     game.op(other, Op::Join(keel_sim::CharterId(1))).unwrap();
     assert_eq!(game.op(other, Op::Dock { ship: theirs }), Ok(Done::Docking));
-    // Without a charter nobody docks there, and whoever is in can leave.
+    // Without a charter there is no berth, and whoever was in is in space.
     game.op(pilot, Op::Leave).unwrap();
     game.op(other, Op::Leave).unwrap();
-    assert!(game.op(other, Op::Undock { ship: theirs }).is_ok());
+    game.step(1);
+    assert!(!game.is_docked(theirs) && !game.is_docked(away));
     game.refuses(other, Op::Dock { ship: theirs }, port);
 }
 
@@ -102,14 +104,14 @@ fn rule_11_charters_build_on_layers_4_to_6_and_so_many_berths() {
         let results: Vec<_> = (1..=4)
             .map(|col| {
                 let ship = game.ship_at(pilot, powered(&game), Hex::new(col, 0));
-                game.op(pilot, Op::Berth { ship })
+                game.build_berth(pilot, ship)
             })
             .collect();
         if layer < 4 {
-            assert_eq!(results, [Err(Refusal::NoBerths); 4], "layer {layer}");
+            assert_eq!(results, [Err(Refusal::NoStructures); 4], "layer {layer}");
         } else {
-            assert_eq!(results[..3], [Ok(Done::Built); 3], "layer {layer}");
-            assert_eq!(results[3], Err(Refusal::BerthsFull));
+            assert_eq!(results[..3], [Ok(Done::Built(StructureKind::Berth)); 3], "layer {layer}");
+            assert_eq!(results[3], Err(Refusal::AllBuilt(3)));
         }
     }
 }

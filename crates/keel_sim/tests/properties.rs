@@ -1,10 +1,13 @@
 //! What holds whatever pilots order: pools and batteries stay in range, and an op that is refused changes nothing.
 
 use keel_balance::{Faction, System};
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::powers::Power;
 use keel_rules::{ClassId, Fit, Kind, Line, Slot};
-use keel_sim::{Battery, Card, CharterId, Condition, Hold, ModuleId, Op, Part, PilotId, ShipId, Stance, Way};
+use keel_sim::{
+    Battery, Card, CharterId, Condition, Force, Hold, ModuleId, Op, Part, PilotId, ShipId, Stance, StructureKind, Way,
+    WreckId,
+};
 use keel_testkit::{Game, Setup};
 use proptest::prelude::*;
 
@@ -24,6 +27,7 @@ fn world(layer: u8, seed: u64) -> Game {
     };
     for _ in 0..PILOTS {
         let pilot = game.pilot();
+        game.stock(pilot);
         for n in 0..3 {
             let fit = fit(&game, n + pilot.0);
             game.ship(pilot, fit);
@@ -95,7 +99,13 @@ fn op() -> impl Strategy<Value = Op> {
         (0u32..4).prop_map(|id| Op::Join(CharterId(id))),
         Just(Op::Leave),
         (0u32..4, any::<bool>()).prop_map(|(id, hostile)| Op::Hostile { charter: CharterId(id), hostile }),
-        ship().prop_map(|ship| Op::Berth { ship }),
+        (ship(), 0..2usize).prop_map(|(ship, kind)| Op::Build { ship, kind: StructureKind::ALL[kind] }),
+    ];
+    let industry = prop_oneof![
+        (ship(), 1u32..6).prop_map(|(ship, id)| Op::Take { ship, wreck: WreckId(id) }),
+        ship().prop_map(|ship| Op::Harvest { ship }),
+        Just(Op::Retreat),
+        Just(Op::Force(Force::Storm(MapKey::layer(1)))),
     ];
     let fitting = prop_oneof![
         (ship(), slot(), part()).prop_map(|(ship, slot, part)| Op::Fit { ship, slot, part }),
@@ -104,7 +114,7 @@ fn op() -> impl Strategy<Value = Op> {
         ship().prop_map(|ship| Op::Scrap { ship }),
         (0u32..8).prop_map(|id| Op::Drop(ModuleId(id))),
     ];
-    prop_oneof![3 => flight, 4 => fight, 2 => fleet, 1 => society, 2 => fitting]
+    prop_oneof![3 => flight, 4 => fight, 2 => fleet, 1 => society, 2 => fitting, 1 => industry]
 }
 
 /// Pools in 0 to their maximum, batteries likewise, fleets and holds within their bounds.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use keel_balance::Faction;
 use keel_map::{Hex, MapKey, MapKind, Plan, generate};
 use keel_rules::{Fit, Pools};
-use keel_sim::{Condition, Done, Haven, Map, Op, ShipId, Squad, Way};
+use keel_sim::{Condition, Done, Haven, Map, Op, ShipId, Squad, StructureKind, Way};
 use keel_testkit::{Game, Setup, shipped_balance};
 
 /// All twelve maps, generated, from that seed on.
@@ -38,7 +38,7 @@ fn rule_11_six_fixed_rifts_each_match_a_layer_and_have_no_haven() {
         assert_eq!(game.app.world().get::<Haven>(layer.centre()).is_some(), tier < 6);
         assert_eq!(rift.squad, 2 * layer.squad);
         assert_eq!(rift.sector_cap, 2 * layer.sector_cap);
-        assert!(rift.berths && rift.hull_loss && rift.fire == keel_balance::FireRule::Open);
+        assert!(rift.structures && rift.hull_loss && rift.fire == keel_balance::FireRule::Open);
     }
     let caps = [4, 6, 8, 12, 16, 20].into_iter();
     assert!((1..).zip(caps).all(|(tier, cap)| map_of(&game, MapKey::rift(tier)).sector_cap == cap));
@@ -128,7 +128,7 @@ fn rule_11_a_rift_has_no_haven_no_dock_no_travel_and_no_rescue() {
     }
     // A charter's own berth is a dock all the same.
     game.op(pilot, Op::Found { name: "Keel".into() }).unwrap();
-    assert_eq!(game.op(pilot, Op::Berth { ship }), Ok(Done::Built));
+    assert_eq!(game.build_berth(pilot, ship), Ok(Done::Built(StructureKind::Berth)));
     assert_eq!(game.op(pilot, Op::Dock { ship }), Ok(Done::Docking));
     game.refuses(pilot, Op::Travel { ship, way: Way::Up }, text);
 }

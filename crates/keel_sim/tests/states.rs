@@ -7,7 +7,7 @@ use keel_rules::powers::Power;
 use keel_rules::{ClassId, Fit, Kind, Line, Moment, Slot};
 use keel_sim::{
     Arrival, CharterId, Clamping, Condition, Done, Gun, Locking, Op, Part, PilotId, Powers, Refusal, ShipId, Stance,
-    Way,
+    StructureKind, Way,
 };
 use keel_testkit::{Game, Setup};
 
@@ -118,7 +118,11 @@ fn ops(scene: &Scene) -> Vec<(&'static str, Op)> {
         ("join", Op::Join(CharterId(1))),
         ("leave", Op::Leave),
         ("hostile", Op::Hostile { charter: CharterId(9), hostile: true }),
-        ("berth", Op::Berth { ship }),
+        ("build", Op::Build { ship, kind: StructureKind::Berth }),
+        ("take", Op::Take { ship, wreck: keel_sim::WreckId(999) }),
+        ("harvest", Op::Harvest { ship }),
+        ("retreat", Op::Retreat),
+        ("force", Op::Force(keel_sim::Force::Storm(keel_map::MapKey::rift(1)))),
         ("fit", Op::Fit { ship, slot: Slot::Shield, part: Part::Yard(Kind::Shield, Faction::Raider) }),
         ("repair", Op::Repair { ship, slot: Slot::Shield }),
         ("commission", Op::Commission { class: ClassId(0), line: Line::Line }),
@@ -137,7 +141,8 @@ const SILENCED: &str = "A Jam silences it.";
 fn says(op: &str, has: impl Fn(State) -> bool) -> Option<&'static str> {
     // Whatever the ship is up to, what is between pilots goes on.
     let always = match op {
-        "kos" | "ask duel" | "invite" | "leave" => Some(None),
+        "kos" | "ask duel" | "invite" | "leave" | "retreat" => Some(None),
+        "force" => Some(Some("This server takes no operator's orders from pilots.")),
         "accept duel" => Some(Some("That pilot has not challenged you.")),
         "end duel" => Some(Some("There is no duel with that pilot.")),
         "found" | "join" => Some(Some("You are in a charter already.")),
@@ -173,7 +178,11 @@ fn says(op: &str, has: impl Fn(State) -> bool) -> Option<&'static str> {
     let (transit, clamped) = (has(InTransit), has(Clamped));
     match op {
         "undock" | "fit" | "repair" | "commission" | "scrap" => Some(NOT_DOCKED),
-        "move" | "travel" | "rescue" | "jump" | "dock" | "berth" | "attack" | "focus" if transit => Some(TRANSIT),
+        "move" | "travel" | "rescue" | "jump" | "dock" | "build" | "take" | "harvest" | "attack" | "focus"
+            if transit =>
+        {
+            Some(TRANSIT)
+        }
         "rescue" if has(Arriving) => Some("This ship just jumped in. It cannot jump to the centre again yet."),
         "dock" if clamped => Some("Clamped. Press Unclamp or Jam it."),
         "cancel" if !transit => Some("There is nothing to cancel."),
@@ -184,7 +193,9 @@ fn says(op: &str, has: impl Fn(State) -> bool) -> Option<&'static str> {
         "unclamp" if !clamped => Some("No Clamp holds this ship."),
         "cloak" if has(Cloaked) => Some("This ship is cloaked already."),
         "jump" => Some("You know of no such wormhole in this sector."),
-        "berth" => Some("There is a Haven or a berth in this sector already."),
+        "build" => Some("There is a Haven or a structure in this sector already."),
+        "take" => Some("There is no such wreck in this sector."),
+        "harvest" => Some("There is neither belt nor cloud in this sector."),
         _ => None,
     }
 }
@@ -215,7 +226,7 @@ fn rules_8_to_10_every_op_in_every_pair_of_states() {
             }
         }
     }
-    assert_eq!(checked, 36 * 36);
+    assert_eq!(checked, 36 * 40);
 }
 
 #[test]

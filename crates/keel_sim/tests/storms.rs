@@ -152,7 +152,7 @@ fn rule_13_nothing_is_lost_in_a_storm() {
         .collect();
     let (head, builder, home) = pilots[0];
     game.order(head, Op::Found { name: "Keel".to_owned() });
-    game.op(head, Op::Berth { ship: builder }).unwrap();
+    game.build_berth(head, builder).unwrap();
     let kept = layout(&game, rift).terrain(home);
     game.op(head, Op::Dock { ship: builder }).unwrap();
     // A storm at a time on every map, twice over.

@@ -8,11 +8,12 @@ use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use keel_balance::{Balance, Faction, Wear};
 use keel_map::{Hex, MapKey, MapKind};
 use keel_rules::fire::Owner;
-use keel_rules::{ClassId, Fit, Sheet};
+use keel_rules::roll::Outcome;
+use keel_rules::{ClassId, Dealt, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Docked, Done, Downed, Fitted, Ground, InSector, Locking, Logged, Map, Maps, Note, Noted,
-    Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot,
-    SimPlugin, SimSet, Spot, SquadId, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Cargo, Docked, Done, Downed, Fitted, Ground, InSector, Locking, Logged, Map, Maps, Note,
+    Noted, Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec,
+    Shot, SimPlugin, SimSet, Spot, SquadId, Struck, StructureKind, spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -246,6 +247,19 @@ impl Game {
         self.answers().iter().find(|answer| answer.seq == seq).expect("an answer in the same step").result
     }
 
+    /// Gives a pilot plenty of whatever structures take.
+    pub fn stock(&mut self, pilot: PilotId) {
+        let fleet = self.fleet_of(pilot);
+        let plenty = Cargo { ore: 10_000, gas: 10_000, material: 10_000, ..Cargo::default() };
+        self.app.world_mut().entity_mut(fleet).insert(plenty);
+    }
+
+    /// Runs a step in which a pilot who lacks nothing has a berth built; the answer.
+    pub fn build_berth(&mut self, pilot: PilotId, ship: ShipId) -> Result<Done, Refusal> {
+        self.stock(pilot);
+        self.op(pilot, Op::Build { ship, kind: StructureKind::Berth })
+    }
+
     /// Runs a step with an order in it that is to be refused with those words.
     ///
     /// # Panics
@@ -371,6 +385,21 @@ impl Game {
             self.app.world_mut().write_message(Downed { ship: entity, by: None });
         }
         self.step(1);
+    }
+
+    /// Destroys a ship as a shot of another's would.
+    pub fn kill_by(&mut self, ship: ShipId, by: ShipId) {
+        let (ship, by) = (self.entity(ship), Some(self.entity(by)));
+        self.app.world_mut().write_message(Downed { ship, by });
+        self.step(1);
+    }
+
+    /// A hit of a pilot's on a ship, as the next step counts it: of so much hull, which the ship keeps.
+    pub fn hurt(&mut self, pilot: PilotId, target: ShipId, hull: f32) {
+        let ship = self.active(pilot).unwrap_or_else(|| self.ship(pilot, Fit::bare(ClassId(0))));
+        let (shooter, target) = (self.entity(ship), self.entity(target));
+        let dealt = Dealt { hull, ..Dealt::default() };
+        self.app.world_mut().write_message(Struck { shooter, target, outcome: Outcome::Hit, raw: hull, dealt });
     }
 
     /// Changes what is fitted to a ship between steps, with the card that comes of it.

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, ENEMY, HULL, Pilot, SHIELD, View, bar, listed};
-use crate::fly::pilot::place;
+use crate::fly::pilot::{is_npc, place};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let here = pilot.here().unwrap_or_default();
@@ -29,7 +29,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
 
 fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool, target: u32) -> Line<'a> {
     let hops = place(contact).distance(here);
-    let colour = if contact.pilot == 0 { ENEMY } else { SHIELD };
+    let colour = if is_npc(contact) { ENEMY } else { SHIELD };
     let mark = match (contact.id == target, selected) {
         (true, _) => "»",
         (false, true) => ">",
@@ -46,6 +46,9 @@ fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool,
         1 => " 1 hop".to_owned(),
         hops => format!(" {hops} hops"),
     };
+    if contact.charter != 0 {
+        state.push_str(&format!(" of charter {}", contact.charter));
+    }
     if contact.pilot != 0 {
         let bonds = pilot.replica().bonds();
         let duel = if bonds.duels.contains(&contact.pilot) { " duel" } else { "" };

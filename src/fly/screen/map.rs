@@ -1,14 +1,15 @@
 //! The map around the active ship.
 
-use keel_client::Map;
-use keel_map::{Hex, MapKey};
+use keel_client::{Ground, Map};
+use keel_map::Hex;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, ENEMY, GOLD, HAZARD, HULL, Pilot, SHIELD, View};
-use crate::fly::pilot::{place, place_of};
+use crate::fly::news::{percent, title};
+use crate::fly::pilot::{is_npc, place, place_of};
 
 /// Columns of a sector on the map. Odd rows stand half of it to the right.
 const CELL: i32 = 4;
@@ -19,9 +20,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
         return frame.render_widget(Block::bordered().title(" No ship "), area);
     };
     let block = Block::bordered().title(format!(
-        " {} · sector {here}{} ",
+        " {} · sector {here}{} · charted {} ",
         title(layer),
-        if pilot.is_at_haven() { " · Haven" } else { "" }
+        if pilot.is_at_haven() { " · Haven" } else { "" },
+        percent(pilot.replica().charted(layer).unwrap_or_default())
     ));
     let inner = block.inner(area);
     frame.render_widget(block, area);
@@ -49,8 +51,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
 /// A sector in [`CELL`] columns.
 fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Option<(String, Style)> {
     let contacts = || pilot.contacts().filter(move |contact| place(contact) == hex);
-    let npcs = contacts().filter(|contact| contact.pilot == 0).count();
-    let pilots = contacts().count() - npcs;
+    let npcs = contacts().filter(|contact| is_npc(contact)).count();
+    let pilots = contacts().filter(|contact| contact.pilot != 0).count();
+    let is_built = contacts().any(|contact| contact.charter != 0);
     let layer = pilot.active().map(|ship| ship.map);
     let is_in = |places: fn(&Map) -> &Vec<(i16, i16)>| {
         let mut places = pilot.replica().map().into_iter().flat_map(places);
@@ -62,14 +65,18 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
     if !pilot.has_sector(hex) {
         return None;
     }
-    let has = |places: fn(&Map) -> &Vec<((i16, i16), u16)>| {
-        let mut places = pilot.replica().map().into_iter().flat_map(places);
-        places.any(|&((col, row), _)| Hex::new(col.into(), row.into()) == hex)
-    };
-    let ground = match (has(|map| &map.belts), has(|map| &map.clouds)) {
-        (true, _) => "b",
-        (_, true) => "c",
-        _ => ".",
+    let replica = pilot.replica();
+    let here_on = |map: u8, place: (i16, i16)| Some(map) == layer && place_at(place) == hex;
+    let is_invaded =
+        replica.journal().incursions.iter().any(|incursion| {
+            Some(incursion.map) == layer && incursion.sectors.iter().any(|&place| place_at(place) == hex)
+        });
+    let chart = layer.and_then(|map| replica.chart(map));
+    let ground = match chart.and_then(|chart| chart.get(&(hex.col as i16, hex.row as i16))) {
+        Some(Ground::Open) => ".",
+        Some(Ground::Belt(_)) => "b",
+        Some(Ground::Cloud(_)) => "c",
+        None => "?",
     };
     let (mark, style) = if hex == here {
         (if npcs > 0 { format!("@{npcs}") } else { "@".to_owned() }, Style::new().fg(GOLD).add_modifier(Modifier::BOLD))
@@ -81,12 +88,20 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
         ("+".to_owned(), Style::new().fg(GOLD))
     } else if course.contains(&hex) {
         ("*".to_owned(), Style::new().fg(GOLD))
-    } else if pilot.replica().wormholes().iter().any(|end| Some(end.map) == layer && place_at(end.place) == hex) {
+    } else if replica.wormholes().iter().any(|end| here_on(end.map, end.place)) {
         ("W".to_owned(), Style::new().fg(GOLD))
+    } else if replica.wrecks().iter().any(|wreck| here_on(wreck.map, wreck.place)) {
+        ("$".to_owned(), Style::new().fg(GOLD))
     } else if is_in(|map| &map.havens) {
         ("H".to_owned(), Style::new().fg(HULL))
     } else if is_in(|map| &map.berths) {
         ("B".to_owned(), Style::new().fg(HULL))
+    } else if is_in(|map| &map.outposts) {
+        ("O".to_owned(), Style::new().fg(HULL))
+    } else if is_built {
+        ("s".to_owned(), Style::new().fg(SHIELD))
+    } else if is_invaded {
+        ("!".to_owned(), Style::new().fg(ENEMY))
     } else if hex.distance(here) <= 1 {
         (ground.to_owned(), Style::new())
     } else {
@@ -101,9 +116,4 @@ fn sector(pilot: &Pilot, view: &View, hex: Hex, here: Hex, course: &[Hex]) -> Op
 
 fn place_at((col, row): (i16, i16)) -> Hex {
     Hex::new(col.into(), row.into())
-}
-
-/// What a map is called.
-fn title(code: u8) -> String {
-    MapKey::from_code(code).map_or("Nowhere".to_owned(), MapKey::title)
 }

@@ -63,13 +63,17 @@ pub(super) fn combat(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
 
 /// The wormholes that the pilot has found.
 pub(super) fn wormholes(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
+    lines(frame, area, " Wormholes ", wormhole_lines(pilot.replica()));
+}
+
+/// Lines, each broken where it is too long.
+pub(super) fn lines(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: Vec<String>) {
     let width = usize::from(area.width.saturating_sub(2));
-    let lines = wormhole_lines(pilot.replica()).into_iter().flat_map(move |line| wrapped(&line, width));
-    list(frame, area, " Wormholes ", lines);
+    list(frame, area, title, lines.into_iter().flat_map(move |line| wrapped(&line, width)));
 }
 
 /// What every key does.
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 21] = [
     "arrows, y u b n   hop to that side",
     "m                 pick a sector on the map, and Enter to go there",
     "Esc               stop: a hop in its window, a jump; or close this",
@@ -86,15 +90,17 @@ const KEYS: [&str; 19] = [
     "k                 mark the contact's pilot KOS, or no more",
     "D, E              ask for or accept a duel with that pilot; end it",
     "c, l, i           card; combat log; wormholes: again for the log",
-    "J                 jump through the wormhole of the sector",
+    "N, C, G           journal of storms and incursions; chart; wallet and cargo",
+    "J, T, H           jump through the wormhole here; take the wreck; harvest",
+    "R                 retreat: all escorts fly to the centre and wait",
     ":                 any order in words; :help lists them, Up brings the last",
     "Ctrl-C            leave",
 ];
 
 pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
     let legend = [
-        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth, W wormhole",
-        "                  b belt, c gas cloud, # hazard that no ship enters",
+        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth, O outpost, s other structure",
+        "                  W wormhole, $ wreck, ! incursion, b belt, c gas cloud, ? not charted, # hazard",
     ];
     list(frame, area, " Keys ", KEYS.iter().chain(&legend).map(|&line| line.to_owned()));
 }

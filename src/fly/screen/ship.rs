@@ -38,6 +38,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     if ship.leg != Leg::Still {
         lines.insert(6, course_line(ship, now));
     }
+    if ship.harvest > now {
+        lines.insert(6, Line::from(format!("Harvest    done in {:.0} s (Esc)", seconds(ship.harvest, now))));
+    }
     if ship.arrival > now {
         lines.insert(6, Line::from(format!("Arriving   {:.1} s: cannot be locked", seconds(ship.arrival, now))));
     }

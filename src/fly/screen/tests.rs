@@ -33,7 +33,16 @@ impl Desk {
             let balance = Balance::parse("balance.ron", include_str!("../../../balance.ron")).unwrap();
             let bind = "127.0.0.1:0".parse().unwrap();
             let balance = Arc::new(balance);
-            let config = Config { bind, unsecured: false, balance, layer, seed: 1, max_clients: 4, threads: 1 };
+            let config = Config {
+                bind,
+                unsecured: false,
+                balance,
+                layer,
+                seed: 1,
+                max_clients: 4,
+                threads: 1,
+                operator_ops: true,
+            };
             let server = Server::start(&config).unwrap();
             tell.send(server.address()).unwrap();
             server.run(&flag)

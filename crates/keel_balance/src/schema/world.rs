@@ -49,8 +49,44 @@ pub struct Charter {
     pub members: u16,
     /// How long an invitation stands.
     pub invite_s: Seconds,
-    /// Berths at most.
-    pub berths: u8,
+}
+
+/// What charters build.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Structures {
+    /// The maker of their armor and shields.
+    pub faction: Faction,
+    /// Where the charter's pilots dock.
+    pub berth: Structure,
+    /// Where the charter's pilots harvest more.
+    pub outpost: Structure,
+    /// What a harvest in the sector of an outpost is multiplied by.
+    pub outpost_yield: u8,
+}
+
+/// A structure.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Structure {
+    /// Its class.
+    pub class: String,
+    /// How many a charter has at most.
+    pub most: u8,
+    /// Ore that it takes.
+    pub ore: u32,
+    /// Gas that it takes.
+    pub gas: u32,
+    /// Wreck material that it takes.
+    pub material: u32,
+}
+
+/// Harvests of belts and clouds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Harvest {
+    /// How long one takes.
+    pub takes_s: Seconds,
 }
 
 /// A layer.
@@ -65,8 +101,8 @@ pub struct Layer {
     pub hull_loss: bool,
     /// Whether a Haven stands at its centre.
     pub haven: bool,
-    /// Whether charters may have berths there.
-    pub berths: bool,
+    /// Whether charters may build there.
+    pub structures: bool,
     /// The flag after a rescue jump.
     pub rescue_s: Delay,
     /// Open sectors at least.
@@ -147,6 +183,30 @@ pub struct Squads {
     pub fill_per_step: u16,
     /// Time until a lost squad is back.
     pub respawn_s: Seconds,
+    /// How long a squad stays in a sector on average.
+    pub roam_s: Seconds,
+}
+
+/// Incursions of NPCs into a block of sectors.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Incursions {
+    /// Minutes from one of a map to its next at least.
+    pub least_min: u16,
+    /// Minutes from one of a map to its next at most.
+    pub most_min: u16,
+    /// Time from the warning to the first wave.
+    pub warn_s: Delay,
+    /// Hops from the middle of the block to its rim.
+    pub reach: u8,
+    /// How many waves there are.
+    pub waves: u8,
+    /// Time from a wave to the next at most.
+    pub wave_s: Seconds,
+    /// Time from the first wave in which all have to be destroyed.
+    pub lasts_s: Seconds,
+    /// What a ship's hull, shield and volley are multiplied by in a Rift.
+    pub rift_strength: u8,
 }
 
 /// What a new pilot flies.

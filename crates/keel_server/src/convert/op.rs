@@ -1,11 +1,11 @@
 //! Commands as ops.
 
 use keel_balance::Faction;
-use keel_map::Hex;
-use keel_protocol::{Command, Part, Power, Slot, Stance};
+use keel_map::{Hex, MapKey};
+use keel_protocol::{Command, Force, Part, Power, Slot, Stance, Structure};
 use keel_rules::powers;
 use keel_rules::{ClassId, Kind, Line};
-use keel_sim::{CharterId, ModuleId, Op, PilotId, Refusal, ShipId, Way, WormholeId};
+use keel_sim::{CharterId, ModuleId, Op, PilotId, Refusal, ShipId, StructureKind, Way, WormholeId, WreckId};
 
 /// The op that a command asks for.
 ///
@@ -46,7 +46,13 @@ pub(crate) fn op(command: Command) -> Result<Op, Refusal> {
         Command::Join(charter) => Op::Join(CharterId(charter)),
         Command::Leave => Op::Leave,
         Command::Hostile { charter, hostile } => Op::Hostile { charter: CharterId(charter), hostile },
-        Command::Berth { ship } => Op::Berth { ship: ShipId(ship) },
+        Command::Build { ship, structure } => Op::Build {
+            ship: ShipId(ship),
+            kind: match structure {
+                Structure::Berth => StructureKind::Berth,
+                Structure::Outpost => StructureKind::Outpost,
+            },
+        },
         Command::Fit { ship, slot, part } => {
             Op::Fit { ship: ShipId(ship), slot: self::slot(slot), part: self::part(part)? }
         }
@@ -58,7 +64,19 @@ pub(crate) fn op(command: Command) -> Result<Op, Refusal> {
         Command::Scrap { ship } => Op::Scrap { ship: ShipId(ship) },
         Command::Jump { ship, wormhole } => Op::Jump { ship: ShipId(ship), wormhole: WormholeId(wormhole) },
         Command::Drop { module } => Op::Drop(ModuleId(module)),
+        Command::Take { ship, wreck } => Op::Take { ship: ShipId(ship), wreck: WreckId(wreck) },
+        Command::Harvest { ship } => Op::Harvest { ship: ShipId(ship) },
+        Command::Retreat => Op::Retreat,
+        Command::Force(force) => Op::Force(match force {
+            Force::Storm(map) => keel_sim::Force::Storm(self::map(map)?),
+            Force::Incursion(map) => keel_sim::Force::Incursion(self::map(map)?),
+            Force::Wormhole(map) => keel_sim::Force::Wormhole(self::map(map)?),
+        }),
     })
+}
+
+fn map(code: u8) -> Result<MapKey, Refusal> {
+    MapKey::from_code(code).ok_or(Refusal::NoSuchMap)
 }
 
 const fn stance(stance: Stance) -> keel_sim::Stance {

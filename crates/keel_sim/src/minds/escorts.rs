@@ -154,7 +154,7 @@ impl Escort<'_, '_, '_> {
     fn way(&self) -> Option<Hex> {
         // Whoever a Clamp has stopped waits for what breaks it.
         let held = self.ship.clamped_by.is_some() && self.ship.helm.is_caught();
-        if held || self.ship.locking.is_some() || self.ship.helm.leg() != Leg::Still {
+        if held || self.ship.mind.waits || self.ship.locking.is_some() || self.ship.helm.leg() != Leg::Still {
             return None;
         }
         let here = self.sight.sectors.get(self.ship.sector.0).ok()?;

@@ -71,6 +71,9 @@ impl Bridge<'_> {
     ) -> Result<Done, Refusal> {
         let dock = self.haven_of(self.active(fleet)?)?;
         let fit = Fit { line, ..Fit::bare(class) };
+        if self.balance.is_structure(class.name(&self.balance)) {
+            return Err(Refusal::NotInYard);
+        }
         Sheet::new(&self.balance, &fit)?;
         if self.ships_of(fleet).len() >= self.balance.fleet.into() {
             return Err(Refusal::FleetFull);

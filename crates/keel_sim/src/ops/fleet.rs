@@ -1,6 +1,7 @@
 //! A pilot's fleet: what its escorts do by themselves (rule 10).
 
 use bevy_ecs::prelude::*;
+use keel_map::Hex;
 
 use super::Bridge;
 use crate::ids::{PilotId, ShipId};
@@ -11,7 +12,10 @@ use crate::world::{InSector, Pilot};
 
 impl Bridge<'_> {
     pub(super) fn set_mind(&mut self, ship: Entity, set: impl FnOnce(&mut Mind)) -> Result<Done, Refusal> {
-        set(&mut *self.get_mut::<Mind>(ship)?);
+        let mut mind = self.get_mut::<Mind>(ship)?;
+        // Whatever it is told anew, it waits no longer.
+        mind.waits = false;
+        set(&mut mind);
         self.obeying.push(ship);
         self.wake(ship);
         Ok(Done::Set)
@@ -56,13 +60,32 @@ impl Bridge<'_> {
             if escort == active {
                 continue;
             }
-            self.get_mut::<Mind>(escort)?.follows = true;
+            let mut mind = self.get_mut::<Mind>(escort)?;
+            (mind.follows, mind.waits) = (true, false);
             self.obeying.push(escort);
             if is_away && matches!(self.set_course(escort, here.hex), Ok(Done::Course { .. })) {
                 ships += 1;
             }
         }
         Ok(Done::Gathering { ships })
+    }
+
+    /// Every escort flies to the centre of its map, and waits there: it follows no more. One that is there already waits too.
+    pub(super) fn retreat(&mut self, fleet: Entity) -> Result<Done, Refusal> {
+        let active = self.active(fleet)?;
+        let mut ships = 0;
+        for escort in self.ships_of(fleet) {
+            if escort == active || self.sector(escort).is_err() || self.get::<Helm>(escort)?.in_transit() {
+                continue;
+            }
+            let mut mind = self.get_mut::<Mind>(escort)?;
+            (mind.follows, mind.waits) = (false, true);
+            self.obeying.push(escort);
+            if matches!(self.set_course(escort, Hex::CENTRE), Ok(Done::Course { .. })) {
+                ships += 1;
+            }
+        }
+        Ok(Done::Retreating { ships })
     }
 
     pub(super) fn mark(

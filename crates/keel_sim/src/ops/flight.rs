@@ -6,6 +6,7 @@ use keel_map::{Hex, MapKey, MapKind};
 use super::Bridge;
 use crate::clamps::is_held;
 use crate::docks::Docking;
+use crate::harvest::Harvest;
 use crate::ids::{PilotId, WormholeId};
 use crate::minds::Mind;
 use crate::movement::{Errand, Helm, Leg, Passage};
@@ -22,7 +23,8 @@ impl Bridge<'_> {
         let done = self.set_course(ship, to)?;
         self.obeying.push(ship);
         if self.active(fleet) != Ok(ship) {
-            self.get_mut::<Mind>(ship)?.follows = false;
+            let mut mind = self.get_mut::<Mind>(ship)?;
+            (mind.follows, mind.waits) = (false, false);
             return Ok(done);
         }
         let sector = self.sector(ship)?;
@@ -77,6 +79,9 @@ impl Bridge<'_> {
 
     pub(super) fn cancel(&mut self, ship: Entity) -> Result<Done, Refusal> {
         self.sector(ship)?;
+        if self.get::<Helm>(ship)?.leg() == Leg::Still && self.world.entity_mut(ship).take::<Harvest>().is_some() {
+            return Ok(Done::Stopped);
+        }
         let (now, cooldown) = (self.now, self.sheet(ship)?.navigation.jump_cooldown);
         self.get_mut::<Helm>(ship)?.halt(now, cooldown)
     }

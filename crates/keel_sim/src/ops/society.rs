@@ -8,7 +8,8 @@ use crate::ids::{CharterId, PilotId};
 use crate::minds::{Alert, Mends};
 use crate::notes::Note;
 use crate::orders::{Done, Refusal};
-use crate::world::{Berth, Haven, Pilot};
+use crate::structures::raze;
+use crate::world::Pilot;
 
 /// The longest name of a charter, in characters.
 const MOST_NAME: usize = 20;
@@ -91,7 +92,7 @@ impl Bridge<'_> {
     }
 
     /// The charter that the pilot heads.
-    fn headed_by(&self, pilot: PilotId) -> Result<CharterId, Refusal> {
+    pub(super) fn headed_by(&self, pilot: PilotId) -> Result<CharterId, Refusal> {
         let id = self.charter_of(pilot)?;
         let heads = self.bonds().charter(id).is_some_and(|charter| charter.head == pilot);
         if heads { Ok(id) } else { Err(Refusal::NotHead) }
@@ -175,10 +176,9 @@ impl Bridge<'_> {
         for fleet in self.bonds().charter(id).map(|charter| charter.members.clone()).into_iter().flatten() {
             self.look_up(fleet);
         }
-        let has_berths = self.charter(id)?.berths > 0;
         let mut bonds = self.bonds_mut();
         bonds.members.insert(pilot, id);
-        bonds.ports += u32::from(has_berths);
+        bonds.ports += 1;
         // Mates hold no lock on each other.
         bonds.loosened = true;
         Ok(Done::Joined(id))
@@ -196,9 +196,8 @@ impl Bridge<'_> {
 
     pub(super) fn leave(&mut self, pilot: PilotId) -> Result<Done, Refusal> {
         let id = self.charter_of(pilot)?;
-        let has_berths = self.charter(id)?.berths > 0;
         let mut bonds = self.bonds_mut();
-        bonds.ports += u32::from(has_berths);
+        bonds.ports += 1;
         bonds.members.remove(&pilot);
         bonds.loosened = true;
         let charter = self.charter_mut(id)?;
@@ -217,19 +216,14 @@ impl Bridge<'_> {
         Ok(Done::Left)
     }
 
-    /// A charter without members is no more, and neither are its berths. A ship docked at one can still undock.
+    /// A charter without members is no more, and neither is what it has built.
     fn dissolve(&mut self, id: CharterId) {
         let mut bonds = self.bonds_mut();
         bonds.charters.remove(&id);
         for charter in bonds.charters.values_mut() {
             charter.hostile.remove(&id);
         }
-        let mut berths = self.world.query::<(Entity, &Berth)>();
-        let theirs: Vec<Entity> =
-            berths.iter(self.world).filter(|(_, berth)| berth.0 == id).map(|(sector, _)| sector).collect();
-        for sector in theirs {
-            self.world.entity_mut(sector).remove::<Berth>();
-        }
+        raze(self.world, id);
     }
 
     pub(super) fn declare(&mut self, pilot: PilotId, other: CharterId, hostile: bool) -> Result<Done, Refusal> {
@@ -252,23 +246,5 @@ impl Bridge<'_> {
         self.note_members(id, Note::Hostile { charter: other, hostile: still });
         self.note_members(other, Note::Hostile { charter: id, hostile: still });
         Ok(Done::Set)
-    }
-
-    pub(super) fn build_berth(&mut self, ship: Entity, pilot: PilotId) -> Result<Done, Refusal> {
-        let id = self.headed_by(pilot)?;
-        let sector = self.at_rest(ship)?;
-        if !self.map(sector)?.1.berths {
-            return Err(Refusal::NoBerths);
-        }
-        if self.world.get::<Haven>(sector).is_some() || self.world.get::<Berth>(sector).is_some() {
-            return Err(Refusal::BerthTaken);
-        }
-        if self.charter(id)?.berths >= self.balance.charter.berths {
-            return Err(Refusal::BerthsFull);
-        }
-        self.charter_mut(id)?.berths += 1;
-        self.bonds_mut().ports += 1;
-        self.world.entity_mut(sector).insert(Berth(id));
-        Ok(Done::Built)
     }
 }

@@ -9,6 +9,7 @@ use keel_rules::{Blueprint, Fit, Module, Moment, Site};
 
 use super::Destroyed;
 use crate::ids::WreckId;
+use crate::incursions::Invader;
 use crate::schedule::Now;
 use crate::stream::Stream;
 use crate::world::{Contact, Map, Sector, Tuning};
@@ -121,12 +122,17 @@ pub(super) fn leave(
     tuning: Res<Tuning>,
     sectors: Query<&Sector>,
     maps: Query<&Map>,
+    invaders: Query<(), With<Invader>>,
     mut destroyed: MessageReader<Destroyed>,
     mut index: ResMut<WreckIndex>,
     mut commands: Commands,
 ) {
     let balance = &*tuning.balance;
-    for Destroyed { ship, fit, rolls, sector, .. } in destroyed.read() {
+    for Destroyed { ship, fit, rolls, sector, fleet, .. } in destroyed.read() {
+        // An incursion pays when it is cleared; its ships leave nothing.
+        if invaders.contains(*fleet) {
+            continue;
+        }
         let Some(map) = sectors.get(*sector).ok().and_then(|sector| maps.get(sector.map).ok()) else { continue };
         let mut rolls = rolls.clone();
         let load = match ship.pilot() {

@@ -10,7 +10,8 @@ use keel_rules::Site;
 
 use super::Tuning;
 use crate::bonds::Bonds;
-use crate::ids::{CharterId, PilotId};
+use crate::ids::PilotId;
+use crate::structures::{Structure, StructureKind};
 
 /// A map: a layer or a Rift.
 #[derive(Component, Debug)]
@@ -21,10 +22,12 @@ pub struct Map {
     pub fire: FireRule,
     /// Whether a pilot's ship at zero hull is destroyed.
     pub hull_loss: bool,
-    /// Whether charters may have berths there.
-    pub berths: bool,
+    /// Whether charters may build there.
+    pub structures: bool,
     /// NPCs that a sector holds at most.
     pub sector_cap: u8,
+    /// NPCs that a sector in an incursion holds at most.
+    pub incursion_cap: u8,
     /// NPCs in a squad, on paper: the sector's cap wins.
     pub squad: u8,
     /// NPC squads at most.
@@ -106,10 +109,6 @@ pub struct Sector {
 #[derive(Component, Clone, Copy, Debug)]
 pub struct Haven;
 
-/// A sector with a berth of a charter's: its pilots dock there.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Berth(pub CharterId);
-
 /// The sector that a ship is in. A hop is one insert of this; a docked ship has none.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[relationship(relationship_target = Occupants)]
@@ -164,8 +163,9 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
             key,
             fire: layer.fire,
             hull_loss: layer.hull_loss,
-            berths: layer.berths,
+            structures: layer.structures,
             sector_cap: layer.sector_cap,
+            incursion_cap: layer.incursion_cap,
             squad: layer.squad,
             most_squads: balance.map.layer.squads,
             layout,
@@ -177,8 +177,9 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
             key,
             fire: FireRule::Open,
             hull_loss: true,
-            berths: true,
+            structures: true,
             sector_cap: rift.sector_cap,
+            incursion_cap: rift.incursion_cap,
             squad: rift.squad,
             most_squads: balance.map.rift.squads,
             layout,
@@ -195,7 +196,8 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
 
 /// Whether a pilot may dock in a sector (rule 7): at a Haven, or at a berth of their charter's.
 pub(crate) fn port(world: &World, sector: Entity, pilot: PilotId) -> bool {
-    let berth = world.get::<Berth>(sector).map(|berth| berth.0);
-    world.get::<Haven>(sector).is_some()
-        || berth.is_some_and(|charter| world.resource::<Bonds>().charter_of(pilot) == Some(charter))
+    let is_own = |structure: &Structure| {
+        structure.kind == StructureKind::Berth && world.resource::<Bonds>().charter_of(pilot) == Some(structure.charter)
+    };
+    world.get::<Haven>(sector).is_some() || world.get::<Structure>(sector).is_some_and(is_own)
 }

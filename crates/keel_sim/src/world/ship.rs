@@ -29,7 +29,7 @@ pub struct Ship {
 }
 
 impl Ship {
-    /// The pilot whose ship it is; `None` for an NPC.
+    /// The pilot whose ship it is; `None` for an NPC's and for a structure.
     #[must_use]
     pub const fn pilot(&self) -> Option<PilotId> {
         self.contact().pilot()
@@ -61,7 +61,7 @@ impl Contact {
     pub const fn pilot(&self) -> Option<PilotId> {
         match self.owner {
             Owner::Pilot(id) => Some(PilotId(id)),
-            Owner::Npc => None,
+            Owner::Npc | Owner::Charter(_) => None,
         }
     }
 

@@ -1,0 +1,47 @@
+//! What an operator has happen.
+
+use bevy_ecs::prelude::*;
+use keel_map::{Hex, MapKey};
+
+use super::Bridge;
+use crate::incursions;
+use crate::orders::{Done, Force, OperatorOps, Refusal};
+use crate::storms;
+use crate::world::{Map, Maps};
+use crate::wormholes::{Place, Wormholes};
+
+impl Bridge<'_> {
+    pub(super) fn force(&mut self, fleet: Entity, force: Force) -> Result<Done, Refusal> {
+        if !self.world.resource::<OperatorOps>().0 {
+            return Err(Refusal::NotOperator);
+        }
+        let (Force::Storm(key) | Force::Incursion(key) | Force::Wormhole(key)) = force;
+        let map = self.world.resource::<Maps>().get(key).ok_or(Refusal::NoSuchMap)?;
+        match force {
+            Force::Storm(key) => storms::land(self.world, key),
+            Force::Incursion(key) => {
+                let around = self.whereabouts(fleet).ok().filter(|place| place.map == key).map(|place| place.hex);
+                if !incursions::begin(self.world, key, around.filter(|&hex| hex != Hex::CENTRE), self.now) {
+                    return Err(Refusal::IncursionOn);
+                }
+            }
+            Force::Wormhole(_) => {
+                let near = self.whereabouts(fleet)?;
+                let far = self.world.get::<Map>(map).map(|map| map.layout.hexes().to_vec()).unwrap_or_default();
+                let (now, balance) = (self.now, std::sync::Arc::clone(&self.balance));
+                let mut wormholes = self.world.resource_mut::<Wormholes>();
+                let hex = wormholes.draw_hex(&far);
+                wormholes.open([near, Place { map: key, hex }], false, now, &balance.wormholes);
+            }
+        }
+        Ok(Done::Forced)
+    }
+
+    /// Where the ship that a pilot flies is in space.
+    fn whereabouts(&self, fleet: Entity) -> Result<Place, Refusal> {
+        let sector = self.sector(self.active(fleet)?)?;
+        let (here, map) = self.map(sector)?;
+        let map: MapKey = map.key;
+        Ok(Place { map, hex: here.hex })
+    }
+}

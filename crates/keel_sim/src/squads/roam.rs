@@ -1,0 +1,87 @@
+//! Squads that nobody disturbs go on to the next sector.
+
+use bevy_ecs::prelude::*;
+use keel_map::Hex;
+use keel_rules::{Micros, Moment};
+
+use super::roster::{Roster, room};
+use crate::ids::ShipId;
+use crate::minds::{Act, Alert};
+use crate::movement::{Helm, Leg};
+use crate::orders::Orders;
+use crate::schedule::Now;
+use crate::stream::Stream;
+use crate::world::{Card, Fleet, InSector, Map, Maps, Sector, Ship, Tuning};
+
+/// One squad of a map at a time: each as often as the balance says on average.
+pub(super) fn roam(world: &mut World) {
+    let now = world.resource::<Now>().moment();
+    let maps = world.resource::<Maps>().iter().len();
+    for place in 0..maps {
+        let Some(map) = world.resource::<Maps>().iter().nth(place) else { return };
+        if world.get::<Roster>(map).is_some_and(|roster| roster.roams <= now && !roster.squads.is_empty()) {
+            roam_one(world, map, now);
+        }
+    }
+}
+
+fn roam_one(world: &mut World, map: Entity, now: Moment) {
+    let every = Micros::from(world.resource::<Tuning>().balance.squads.roam_s);
+    let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
+    roster.bound.retain(|(until, ..)| now < *until);
+    let begins = roster.roams == Moment::START;
+    // From none to twice the average.
+    let mean = Micros::new(every.get() / roster.squads.len() as u32);
+    roster.roams = now + roster.stream.up_to(mean.scaled(2.0));
+    if begins {
+        return;
+    }
+    let Roster { stream, squads, .. } = &mut *roster;
+    let squad = squads[stream.below(squads.len())];
+    let mut stream: Stream = stream.clone();
+    let way = way_of(world, map, squad, &mut stream);
+    let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
+    roster.stream = stream;
+    let Some(Way { to, hex, ships, takes }) = way else { return };
+    roster.bound.push((now.next_step() + takes, to, ships.len()));
+    let mut orders = world.resource_mut::<Orders>();
+    orders.minds.extend(ships.into_iter().map(|ship| (ship, Act::Move(hex))));
+}
+
+/// Where a squad goes.
+struct Way {
+    to: Entity,
+    hex: Hex,
+    ships: Vec<ShipId>,
+    /// Until the last one is there.
+    takes: Micros,
+}
+
+/// A sector beside a squad's own that has room for it, if it is together, at rest and undisturbed.
+fn way_of(world: &World, map: Entity, squad: Entity, stream: &mut Stream) -> Option<Way> {
+    if world.get::<Alert>(squad).is_some() {
+        return None;
+    }
+    let fleet: Vec<Entity> = world.get::<Fleet>(squad)?.iter().collect();
+    let at = world.get::<InSector>(*fleet.first()?)?.0;
+    let is_ready = |&ship: &Entity| {
+        world.get::<InSector>(ship).is_some_and(|sector| sector.0 == at)
+            && world.get::<Helm>(ship).is_some_and(|helm| helm.leg() == Leg::Still)
+    };
+    if !fleet.iter().all(is_ready) {
+        return None;
+    }
+    let parts = world.get::<Map>(map)?;
+    let beside = world.get::<Sector>(at)?.hex.neighbours().filter(|&hex| hex != Hex::CENTRE);
+    let open = beside.filter_map(|hex| Some((hex, parts.sector(hex)?)));
+    let free: Vec<(Hex, Entity)> = open.filter(|&(_, to)| room(world, parts, to) >= fleet.len()).collect();
+    let &(hex, to) = free.get(stream.below(free.len().max(1)))?;
+    let hop = |ship: Entity| {
+        let navigation = world.get::<Card>(ship)?.0.navigation;
+        // The order is obeyed a step later, and a hop ends with a step.
+        Some((navigation.window.get() + navigation.hop.get()).saturating_add(200_000))
+    };
+    let takes = Micros::new(fleet.iter().filter_map(|&ship| hop(ship)).max()?);
+    let ships = fleet.iter().filter_map(|&ship| world.get::<Ship>(ship)).map(|ship| ship.id).collect();
+    Some(Way { to, hex, ships, takes })
+}

@@ -1,0 +1,164 @@
+//! What charters build (rule 11). A structure is a ship that nobody flies: it is locked, hit and destroyed by the one path, and
+//! its sector says what it is good for.
+
+use bevy_app::prelude::*;
+use bevy_ecs::prelude::*;
+use keel_balance::{Balance, Structure as StructureRule};
+use keel_rules::fire::Owner;
+use keel_rules::{ClassId, Fit, FitError, Kind, Module};
+
+use crate::bonds::Bonds;
+use crate::ids::{CharterId, ShipId};
+use crate::notes::{Note, Noted};
+use crate::world::{
+    Appeared, Arrival, Awake, Docked, Haven, InSector, Map, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship,
+};
+
+pub(crate) struct StructuresPlugin;
+
+impl Plugin for StructuresPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_observer(fall);
+    }
+}
+
+/// What a structure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StructureKind {
+    /// The charter's pilots dock there.
+    Berth,
+    /// The charter's pilots harvest more there.
+    Outpost,
+}
+
+impl StructureKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Berth, Self::Outpost];
+
+    /// What a text calls it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Berth => "berth",
+            Self::Outpost => "outpost",
+        }
+    }
+
+    pub(crate) const fn rule(self, balance: &Balance) -> &StructureRule {
+        match self {
+            Self::Berth => &balance.structures.berth,
+            Self::Outpost => &balance.structures.outpost,
+        }
+    }
+
+    /// What it is made of.
+    pub(crate) fn fit(self, balance: &Balance) -> Fit {
+        let module = |kind| Some(Module::common(kind, balance.structures.faction));
+        let class = ClassId::named(balance, &self.rule(balance).class).unwrap_or_default();
+        Fit { armor: module(Kind::Armor), shield: module(Kind::Shield), ..Fit::bare(class) }
+    }
+}
+
+/// A sector with a structure.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// What it is.
+    pub kind: StructureKind,
+    /// Whose.
+    pub charter: CharterId,
+    /// As what it is locked and hit.
+    pub ship: ShipId,
+    /// The fleet that its ship is of.
+    base: Entity,
+}
+
+/// The sector in which a structure's ship stands.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct Stands(Entity);
+
+/// Puts a structure into a sector.
+pub(crate) fn build(
+    world: &mut World,
+    kind: StructureKind,
+    charter: CharterId,
+    sector: Entity,
+) -> Result<(), FitError> {
+    let balance = world.resource::<Tuning>().balance.clone();
+    let base = world.spawn_empty().id();
+    let spec = ShipSpec {
+        owner: Owner::Charter(charter.0),
+        fleet: base,
+        faction: balance.structures.faction,
+        fit: kind.fit(&balance),
+        spot: Spot::Space(sector),
+        arrival: Arrival::default(),
+    };
+    match spawn_ship(world, spec) {
+        Ok((ship, entity)) => {
+            world.entity_mut(entity).insert(Stands(sector));
+            world.entity_mut(sector).insert(Structure { kind, charter, ship, base });
+            world.resource_mut::<Bonds>().ports += 1;
+            Ok(())
+        }
+        Err(error) => {
+            world.despawn(base);
+            Err(error)
+        }
+    }
+}
+
+/// A structure's ship is no more: neither is what it was good for.
+fn fall(fallen: On<Remove<Stands>>, stands: Query<&Stands>, mut commands: Commands) {
+    if let Ok(&Stands(sector)) = stands.get(fallen.entity) {
+        commands.queue(move |world: &mut World| close(world, sector));
+    }
+}
+
+fn close(world: &mut World, sector: Entity) {
+    let Some(structure) = world.get_entity_mut(sector).ok().and_then(|mut sector| sector.take::<Structure>()) else {
+        return;
+    };
+    world.despawn(structure.base);
+    let mut bonds = world.resource_mut::<Bonds>();
+    bonds.ports += 1;
+    let members = bonds.charter(structure.charter).map(|charter| charter.members.clone()).unwrap_or_default();
+    let Some(place) = world.get::<Sector>(sector).copied() else { return };
+    let Some(map) = world.get::<Map>(place.map).map(|map| map.key) else { return };
+    let note = Note::StructureLost { kind: structure.kind, map, at: place.hex };
+    world.write_message_batch(members.into_iter().map(|member| Noted::pilot(member, note)).collect::<Vec<_>>());
+    if world.get::<Haven>(sector).is_none() {
+        cast_off(world, sector);
+    }
+}
+
+/// Ships that were docked where there is no dock any more are in space.
+fn cast_off(world: &mut World, sector: Entity) {
+    let mut docked = world.query::<(Entity, &Docked, &Ship)>();
+    let here = docked.iter(world).filter(|(_, at, _)| at.0 == sector);
+    let mut ships: Vec<(ShipId, Entity)> = here.map(|(entity, _, ship)| (ship.id, entity)).collect();
+    ships.sort_unstable();
+    for (_, ship) in ships {
+        world.entity_mut(ship).remove::<Docked>().insert((InSector(sector), Awake));
+        world.write_message(Appeared { ship, sector });
+        let noted = world.get::<Ship>(ship).and_then(|ship| Noted::ship(ship, Note::CastOff));
+        world.write_message_batch(noted);
+    }
+}
+
+/// A charter is no more, and neither are its structures.
+pub(crate) fn raze(world: &mut World, charter: CharterId) {
+    let mut structures = world.query::<&Structure>();
+    let mut theirs: Vec<ShipId> = structures
+        .iter(world)
+        .filter(|structure| structure.charter == charter)
+        .map(|structure| structure.ship)
+        .collect();
+    theirs.sort_unstable();
+    for id in theirs {
+        let entity = world.resource::<crate::world::ShipIndex>().get(id);
+        world.resource_mut::<crate::world::ShipIndex>().remove(id);
+        if let Some(entity) = entity {
+            world.despawn(entity);
+        }
+    }
+}
