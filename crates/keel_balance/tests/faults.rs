@@ -92,11 +92,12 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
     );
     one_fault("rift_pay: 2", "rift_pay: 0", "rift_pay", "at least 1");
     one_fault("rift_incursion_pay: 4", "rift_incursion_pay: 0", "rift_incursion_pay", "at least 1");
-    for (what, value, twice) in [("incursion_cap", 16, 17), ("notches", 4, 5)] {
-        let (from, to) = (format!("{what}: {value}"), format!("{what}: {twice}"));
-        let problem = format!("expected {value}, twice the {what} of layers[2], found {twice}");
-        let row = |field: &str| format!("squad: 8, {field}").replace("squad: 8, notches", "incursion_cap: 16, notches");
-        one_fault(&row(&from), &row(&to), &format!("rifts[2].{what}"), &problem);
+    for (to, what, value, found) in [
+        ("incursion_cap: 17, notches: 4)", "incursion_cap", 16, 17),
+        ("incursion_cap: 16, notches: 5)", "notches", 4, 5),
+    ] {
+        let problem = format!("expected {value}, twice the {what} of layers[2], found {found}");
+        one_fault("incursion_cap: 16, notches: 4)", to, &format!("rifts[2].{what}"), &problem);
     }
     one_fault(
         "guns: 0, power_grid: 30",
