@@ -7,7 +7,7 @@ use super::pilot::Pilot;
 use super::{news, report};
 
 /// How each is said, for a person. SHIP is a number, or @1, @2, … of the fleet.
-const DEEDS: [&str; 59] = [
+const DEEDS: [&str; 60] = [
     "move COLUMN ROW",
     "move E|SE|SW|W|NW|NE",
     "cancel",
@@ -22,6 +22,7 @@ const DEEDS: [&str; 59] = [
     "travel up|down",
     "rescue",
     "jump CODE",
+    "jump here",
     "dock",
     "undock",
     "fly SHIP",
@@ -97,7 +98,7 @@ pub(crate) enum Deed {
     Power(Power),
     Travel { up: bool },
     Rescue,
-    Jump(String),
+    Jump(Option<String>),
     Dock,
     Undock,
     Fly(Which),
@@ -188,7 +189,8 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
         ["travel", "up"] => Deed::Travel { up: true },
         ["travel", "down"] => Deed::Travel { up: false },
         ["rescue"] => Deed::Rescue,
-        ["jump", code] => Deed::Jump(owned(code)),
+        ["jump", "here"] => Deed::Jump(None),
+        ["jump", code] => Deed::Jump(Some(owned(code))),
         ["dock"] => Deed::Dock,
         ["undock"] => Deed::Undock,
         ["fly", ship] => Deed::Fly(one(ship)?),
@@ -339,9 +341,13 @@ impl Deed {
             Self::Power(power) => pilot.say(Command::Power(power)),
             Self::Travel { up } => pilot.order(|ship| Command::Travel { ship, up }),
             Self::Rescue => pilot.order(|ship| Command::Rescue { ship }),
-            Self::Jump(code) => {
+            Self::Jump(Some(code)) => {
                 let known = pilot.replica().wormholes().iter().find(|known| known.code.eq_ignore_ascii_case(&code));
                 let wormhole = known.map(|known| known.id).ok_or(format!("you know of no wormhole {code}"))?;
+                pilot.order(|ship| Command::Jump { ship, wormhole });
+            }
+            Self::Jump(None) => {
+                let wormhole = pilot.wormhole_here().ok_or("you know of no wormhole in this sector")?;
                 pilot.order(|ship| Command::Jump { ship, wormhole });
             }
             Self::Dock => pilot.order(|ship| Command::Dock { ship }),

@@ -160,8 +160,8 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
         KeyCode::Char('N') => view.panel = toggled(view.panel, Panel::Journal),
         KeyCode::Char('G') => view.panel = toggled(view.panel, Panel::Cargo),
         KeyCode::Char('C') => view.panel = toggled(view.panel, Panel::Chart),
-        KeyCode::Char('J') => jump(pilot),
-        KeyCode::Char('T') => take(pilot),
+        KeyCode::Char('J') => go(pilot, &Deed::Jump(None)),
+        KeyCode::Char('T') => go(pilot, &Deed::Take(None)),
         KeyCode::Char('H') => pilot.order(|ship| Command::Harvest { ship }),
         KeyCode::Char('R') => pilot.say(Command::Retreat),
         KeyCode::Char('?') => view.panel = toggled(view.panel, Panel::Keys),
@@ -172,21 +172,10 @@ fn fly_by(pilot: &mut Pilot, view: &mut View, key: KeyCode) {
     }
 }
 
-/// Jumps through the wormhole of which an end is where the active ship is.
-fn jump(pilot: &mut Pilot) {
-    let here = pilot.active().map(|ship| (ship.map, (ship.col, ship.row)));
-    let end = pilot.replica().wormholes().iter().find(|end| Some((end.map, end.place)) == here);
-    match end.map(|end| end.id) {
-        Some(wormhole) => pilot.order(|ship| Command::Jump { ship, wormhole }),
-        None => pilot.refuse("You know of no wormhole in this sector."),
-    }
-}
-
-/// Takes what is in the first wreck of the active ship's sector.
-fn take(pilot: &mut Pilot) {
-    match pilot.wreck_here() {
-        Some(wreck) => pilot.order(|ship| Command::Take { ship, wreck }),
-        None => pilot.refuse("No wreck is in your sector."),
+/// Does what a prompt would say.
+fn go(pilot: &mut Pilot, deed: &Deed) {
+    if let Err(reason) = deed.go(pilot) {
+        pilot.refuse(&reason);
     }
 }
 

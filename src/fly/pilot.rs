@@ -197,6 +197,21 @@ impl Pilot {
         self.nearest(is_npc)
     }
 
+    /// The wormhole of which the pilot has found an end where the active ship is.
+    pub(crate) fn wormhole_here(&self) -> Option<u32> {
+        let ship = self.active()?;
+        let ends = self.replica().wormholes().iter();
+        ends.filter(|end| end.map == ship.map && end.place == (ship.col, ship.row)).map(|end| end.id).next()
+    }
+
+    /// The sector of the active ship's map that is not charted and nearest.
+    pub(crate) fn uncharted(&self) -> Option<Hex> {
+        let ship = self.active()?;
+        let (here, chart) = (place_of(ship), self.replica().chart(ship.map));
+        let is_new = |hex: &Hex| chart.is_none_or(|chart| !chart.contains_key(&(hex.col as i16, hex.row as i16)));
+        self.sectors().filter(is_new).min_by_key(|hex| (hex.distance(here), *hex))
+    }
+
     /// The first wreck of the active ship's sector.
     pub(crate) fn wreck_here(&self) -> Option<u32> {
         let ship = self.active()?;

@@ -11,11 +11,12 @@ use keel_map::Hex;
 use super::POLL;
 use super::deed::{Deed, Target, deed, usage};
 use super::pilot::{Pilot, place};
-use super::report;
+use super::{news, report};
 
 /// What a script can say besides deeds, for a person.
-const WAITS: [&str; 10] = [
+const WAITS: [&str; 11] = [
     "hunt SECONDS",
+    "chart SECONDS",
     "fight SECONDS",
     "await arrival SECONDS",
     "await docked SECONDS",
@@ -49,6 +50,8 @@ enum Order {
     Do(Deed),
     /// Search the map until an NPC is in the ship's sector.
     Hunt(Duration),
+    /// Fly from one uncharted sector to the nearest other until the map is charted.
+    Chart(Duration),
     /// Attack one NPC of the sector after the other until none is left.
     Fight(Duration),
     Await(Sign, Duration),
@@ -109,6 +112,7 @@ fn order(words: &[&str]) -> Option<Order> {
     let time = |word: &str| word.parse().ok().and_then(seconds);
     Some(match *words {
         ["hunt", most] => Order::Hunt(time(most)?),
+        ["chart", most] => Order::Chart(time(most)?),
         ["fight", most] => Order::Fight(time(most)?),
         ["await", "arrival", most] => Order::Await(Sign::Arrival, time(most)?),
         ["await", "docked", most] => Order::Await(Sign::Docked, time(most)?),
@@ -159,6 +163,7 @@ impl Flight<'_> {
         match order {
             Order::Do(deed) => self.carry_out(deed, tries)?,
             Order::Hunt(most) => self.hunt(*most)?,
+            Order::Chart(most) => self.chart(*most)?,
             Order::Fight(most) => self.fight(*most)?,
             Order::Await(sign, most) => self.wait_for(sign, *most)?,
             Order::Wait(span) => {
@@ -222,12 +227,32 @@ impl Flight<'_> {
 
     fn hunt(&mut self, most: Duration) -> anyhow::Result<()> {
         self.pilot.forget_where();
+        let found = self.roam(most, |pilot| {
+            let goal = || pilot.enemies().first().map(|contact| place(contact)).or_else(|| pilot.unseen());
+            pilot.enemies_here().is_empty().then(goal)
+        })?;
+        if found {
+            self.pilot.cancel_if_under_way();
+            return Ok(());
+        }
+        bail!("no NPC was found in {} s", most.as_secs_f64());
+    }
+
+    fn chart(&mut self, most: Duration) -> anyhow::Result<()> {
+        let is_full = self.roam(most, |pilot| pilot.uncharted().map(Some))?;
+        let share = self.pilot.active().and_then(|ship| self.pilot.replica().charted(ship.map)).unwrap_or_default();
+        if !is_full {
+            bail!("the map is charted to {} after {} s", news::percent(share), most.as_secs_f64());
+        }
+        Ok(())
+    }
+
+    /// Flies from one goal to the next for as long as there is a reason to, for a while at most; whether there is none any more.
+    /// `goal` says where to, if anywhere, or that it is done.
+    fn roam(&mut self, most: Duration, goal: impl Fn(&Pilot) -> Option<Option<Hex>>) -> anyhow::Result<bool> {
         let mut ordered: Option<(Hex, Instant)> = None;
-        let found = self.run(most, |pilot| {
-            if !pilot.enemies_here().is_empty() {
-                return true;
-            }
-            let goal = pilot.enemies().first().map(|contact| place(contact)).or_else(|| pilot.unseen());
+        self.run(most, |pilot| {
+            let Some(goal) = goal(pilot) else { return true };
             let still = pilot.active().is_some_and(|ship| ship.leg == Leg::Still);
             let is_ordered = |goal| ordered.is_some_and(|(to, when)| to == goal && !(still && when.elapsed() > AGAIN));
             if let Some(goal) = goal.filter(|&goal| !is_ordered(goal)) {
@@ -235,12 +260,7 @@ impl Flight<'_> {
                 ordered = Some((goal, Instant::now()));
             }
             false
-        })?;
-        if found {
-            self.pilot.cancel_if_under_way();
-            return Ok(());
-        }
-        bail!("no NPC was found in {} s", most.as_secs_f64());
+        })
     }
 
     fn fight(&mut self, most: Duration) -> anyhow::Result<()> {
@@ -328,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_order_is_named() {
-        for bad in ["mov 1 2", "attack me", "wait -1", "wait NaN", "5", "await", "await log 5", "hunt"] {
+        for bad in ["mov 1 2", "attack me", "wait -1", "wait NaN", "5", "await", "await log 5", "hunt", "chart"] {
             let error = parse(&format!("hold\n{bad}\n")).unwrap_err().to_string();
             assert!(error.starts_with(&format!("line 2: \"{bad}\" is no order: ")), "{error}");
         }

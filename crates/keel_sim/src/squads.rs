@@ -29,7 +29,8 @@ impl Plugin for SquadsPlugin {
         let maps: Vec<Entity> = world.resource::<Maps>().iter().filter(|_| self.fill).collect();
         for map in maps {
             let code = world.get::<Map>(map).map_or(0, |map| map.key.code());
-            world.entity_mut(map).insert(Roster::new(Stream::new(seed, Purpose::Placing, code.into())));
+            let streams = [Purpose::Placing, Purpose::Roaming].map(|purpose| Stream::new(seed, purpose, code.into()));
+            world.entity_mut(map).insert(Roster::new(streams));
         }
         app.init_resource::<SquadCount>().add_systems(
             FixedUpdate,

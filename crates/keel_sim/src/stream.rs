@@ -27,6 +27,8 @@ pub(crate) enum Purpose {
     Storms,
     /// Where incursions come, and what they leave.
     Incursions,
+    /// Which squads roam, and where to.
+    Roaming,
 }
 
 impl Stream {

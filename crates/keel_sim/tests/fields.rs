@@ -153,11 +153,13 @@ fn industry(balance: &Arc<Balance>) -> String {
     let mut game = Game::new(setup);
     game.app.insert_resource(OperatorOps(true));
     let head = game.pilot();
+    game.step(1);
+    let mut all = format!("{:x}\n", game.hash());
     for map in MapKey::all() {
         game.order(head, Op::Force(Force::Incursion(map)));
     }
     game.step(2);
-    let mut all = format!("{:x} {:?}\n", game.hash(), game.answers());
+    all += &format!("{:x} {:?}\n", game.hash(), game.answers());
     // A lost ship of a pilot's and an NPC, in Rift 3.
     game.go_on_at(MapKey::rift(3));
     let ((_, killer), (_, lost)) = (game.pilot_in(Fit::starter(balance)), game.pilot_in(Fit::starter(balance)));
@@ -180,7 +182,7 @@ fn industry(balance: &Arc<Balance>) -> String {
         game.order(head, Op::Harvest { ship });
     }
     game.step(1);
-    all += &format!("{:?}\n{:?}\n", game.answers(), game.of_pilot::<Cargo>(head));
+    all += &format!("{:x} {:?}\n{:?}\n", game.hash(), game.answers(), game.of_pilot::<Cargo>(head));
     game.step(400);
     all + &format!("{:?}", game.log(head))
 }

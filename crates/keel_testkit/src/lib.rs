@@ -1,5 +1,7 @@
 //! A world to test and measure in: built in a line, stepped by whole steps, with a record of all that happened.
 
+pub mod soak;
+
 use std::sync::Arc;
 
 use bevy_app::prelude::*;

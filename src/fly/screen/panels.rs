@@ -73,18 +73,16 @@ pub(super) fn lines(frame: &mut Frame<'_>, area: Rect, title: &'static str, line
 }
 
 /// What every key does.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 19] = [
     "arrows, y u b n   hop to that side",
     "m                 pick a sector on the map, and Enter to go there",
     "Esc               stop: a hop in its window, a jump; or close this",
     "Tab, Shift-Tab    the next contact, the one before",
     "a, f, h           attack it with escorts, focus it alone, hold fire",
     "q w e x z         Brace, Clamp, Jam, Unclamp, Cloak, of the ship you fly",
-    "d                 dock at a Haven or berth, and undock",
-    "t                 the fitting screen of the ship you fly",
+    "d, t              dock at a Haven or berth, and undock; the fitting screen",
     "< > r             travel down, up a layer, from a Haven; rescue to the centre",
-    "[ and ]           choose a ship of the fleet",
-    "v                 fly the chosen ship",
+    "[ and ], v        choose a ship of the fleet; fly it",
     "s, o              its stance; whether it follows you (F)",
     "p, j, g           whom it protects; its Jam triggers (J); gather all escorts",
     "k                 mark the contact's pilot KOS, or no more",
@@ -99,8 +97,8 @@ const KEYS: [&str; 21] = [
 
 pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
     let legend = [
-        "map               @ you, + yours, xN NPCs, oN pilots, H Haven, B berth, O outpost, s other structure",
-        "                  W wormhole, $ wreck, ! incursion, b belt, c gas cloud, ? not charted, # hazard",
+        "map   @ you, + yours, xN NPCs, oN pilots, H Haven, B berth, O outpost, s other's",
+        "      W wormhole, $ wreck, ! incursion, b belt, c cloud, ? uncharted, # hazard",
     ];
     list(frame, area, " Keys ", KEYS.iter().chain(&legend).map(|&line| line.to_owned()));
 }

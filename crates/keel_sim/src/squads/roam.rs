@@ -32,16 +32,16 @@ fn roam_one(world: &mut World, map: Entity, now: Moment) {
     let begins = roster.roams == Moment::START;
     // From none to twice the average.
     let mean = Micros::new(every.get() / roster.squads.len() as u32);
-    roster.roams = now + roster.stream.up_to(mean.scaled(2.0));
+    roster.roams = now + roster.roaming.up_to(mean.scaled(2.0));
     if begins {
         return;
     }
-    let Roster { stream, squads, .. } = &mut *roster;
-    let squad = squads[stream.below(squads.len())];
-    let mut stream: Stream = stream.clone();
+    let Roster { roaming, squads, .. } = &mut *roster;
+    let squad = squads[roaming.below(squads.len())];
+    let mut stream: Stream = roaming.clone();
     let way = way_of(world, map, squad, &mut stream);
     let Some(mut roster) = world.get_mut::<Roster>(map) else { return };
-    roster.stream = stream;
+    roster.roaming = stream;
     let Some(Way { to, hex, ships, takes }) = way else { return };
     roster.bound.push((now.next_step() + takes, to, ships.len()));
     let mut orders = world.resource_mut::<Orders>();

@@ -32,7 +32,10 @@ impl SquadCount {
 /// A map's squads, and when the next one is due.
 #[derive(Component, Debug)]
 pub(crate) struct Roster {
-    pub(super) stream: Stream,
+    /// Where squads stand and what they are.
+    stream: Stream,
+    /// Which roam, and where to.
+    pub(super) roaming: Stream,
     /// Those that live.
     pub(super) squads: Vec<Entity>,
     /// Whether the map has held all its squads once. From then on the respawn clock runs.
@@ -45,9 +48,10 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    pub(super) const fn new(stream: Stream) -> Self {
+    pub(super) const fn new([stream, roaming]: [Stream; 2]) -> Self {
         Self {
             stream,
+            roaming,
             squads: Vec::new(),
             filled: false,
             due: VecDeque::new(),
@@ -63,7 +67,13 @@ impl Roster {
 
     /// All that it is but for entities, for a hash.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let own = [self.stream.fingerprint(), self.squads.len() as u64, self.filled.into(), self.roams.get()];
+        let own = [
+            self.stream.fingerprint(),
+            self.roaming.fingerprint(),
+            self.squads.len() as u64,
+            self.filled.into(),
+            self.roams.get(),
+        ];
         let bound = self.bound.iter().flat_map(|(until, _, ships)| [until.get(), *ships as u64]);
         own.into_iter().chain(self.due.iter().map(|due| due.get())).chain(bound)
     }
