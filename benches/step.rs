@@ -6,7 +6,7 @@ use std::time::Instant;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use keel_balance::{Balance, Faction, System};
 use keel_map::{Hex, MapKey, Plan, generate};
-use keel_sim::{Condition, Locking, Op, ShipId};
+use keel_sim::{Condition, Force, Incursions, Locking, Op, OperatorOps, ShipId, Stance};
 use keel_testkit::{Game, SHIPPED_BALANCE, Setup, shipped_balance};
 
 /// Ships that fight, so many in each sector: half of them pilots', half NPCs, all with pools that outlast the measurement.
@@ -86,6 +86,35 @@ fn fill(criterion: &mut Criterion) {
     criterion.bench_function("step/idle, twelve maps filled", |bencher| bencher.iter(|| game.app.update()));
 }
 
+/// The whole world filled, and forty pilots' fleets of two amid the whole of an incursion into Rift 6.
+fn incursion(criterion: &mut Criterion) {
+    let setup = Setup { balance: endless(), generated: true, others: true, squads: true, ..Setup::default() };
+    let mut game = Game::unheard(setup);
+    game.app.insert_resource(OperatorOps(true));
+    game.step(40);
+    let rift = MapKey::rift(6);
+    let operator = game.pilot();
+    game.order(operator, Op::Force(Force::Incursion(rift)));
+    let waves = game.balance().incursions.waves;
+    game.step(u64::from(waves) * (game.balance().incursions.wave_s.get() * 20.0) as u64);
+    let block = game.app.world().resource::<Incursions>().iter().next().map(|(_, on)| on.block.clone());
+    let block = block.expect("an incursion that lasts longer than its waves");
+    game.go_on_at(rift);
+    for n in 0..40 {
+        let pilot = game.pilot();
+        let hex = block[n % block.len()];
+        for _ in 0..2 {
+            let ship = game.ship_at(pilot, game.common(4, Faction::Raider), hex);
+            game.order(pilot, Op::Stance { ship, stance: Stance::Aggressive });
+            game.order(pilot, Op::Follow { ship, follows: false });
+        }
+    }
+    game.step(300);
+    let fighting = |game: &Game| game.ships().iter().filter(|ship| game.target(ship.id).is_some()).count();
+    assert!(fighting(&game) > 200, "{} ships fight", fighting(&game));
+    criterion.bench_function("step/Rift 6 incursion, forty fleets", |bencher| bencher.iter(|| game.app.update()));
+}
+
 /// The step of a world in which nobody is there: every ship sleeps.
 fn idle(criterion: &mut Criterion) {
     let mut game = Game::unheard(Setup { squads: true, layer: 6, ..Setup::default() });
@@ -147,5 +176,5 @@ fn everything(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, step, everything, idle, fill);
+criterion_group!(benches, step, everything, idle, fill, incursion);
 criterion_main!(benches);

@@ -38,6 +38,8 @@ fn rule_11_six_fixed_rifts_each_match_a_layer_and_have_no_haven() {
         assert_eq!(game.app.world().get::<Haven>(layer.centre()).is_some(), tier < 6);
         assert_eq!(rift.squad, 2 * layer.squad);
         assert_eq!(rift.sector_cap, 2 * layer.sector_cap);
+        assert_eq!(rift.incursion_cap, 2 * layer.incursion_cap);
+        assert_eq!(rift.incursion_cap, 2 * rift.sector_cap, "an incursion's sector holds twice what another does");
         assert!(rift.structures && rift.hull_loss && rift.fire == keel_balance::FireRule::Open);
     }
     let caps = [4, 6, 8, 12, 16, 20].into_iter();

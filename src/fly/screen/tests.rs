@@ -223,3 +223,53 @@ fn the_fitting_screen_fits_what_the_yard_and_the_hold_have_and_the_card_follows(
     desk.keys(">");
     desk.until(|pilot| Desk::logged(pilot, "A jump was cancelled. The next one can begin in 1"));
 }
+
+#[test]
+fn a_whole_rift_is_drawn_and_what_was_not_seen_is_not_known() {
+    let mut desk = Desk::new(1);
+    desk.until(|pilot| pilot.replica().chart(1).is_some_and(|chart| chart.len() >= 5));
+    desk.shows(&["Layer 1 · sector 0 0 · Haven · charted ", "?"]);
+    desk.say("force wormhole rift-6");
+    desk.until(|pilot| pilot.wormhole_here().is_some());
+    desk.keys("i");
+    desk.shows(&[
+        "leads to Rift 6, 0 min old",
+        "Deadly danger: Rift 6, twice the NPCs of Layer 6",
+        "Pilots inside: 0. Away",
+    ]);
+    desk.keys("J");
+    desk.until(|pilot| pilot.active().is_some_and(|ship| ship.map == 16));
+    desk.until(|pilot| pilot.replica().map().is_some() && pilot.replica().chart(16).is_some());
+    let sectors = desk.pilot.replica().map().unwrap().sectors.len();
+    assert!((302..=450).contains(&sectors), "{sectors}");
+    let charted = desk.pilot.replica().chart(16).unwrap().len();
+    assert!(charted <= 7, "{charted}");
+    // On a screen that has room for all of it: every sector that was not seen is a question.
+    let screen = desk.screen(300, 90);
+    let map: Vec<&str> = screen.lines().take(76).collect();
+    let unseen: usize = map.iter().map(|line| line.split('┐').next().unwrap_or(line).matches('?').count()).sum();
+    assert_eq!(unseen, sectors - charted, "\n{screen}");
+
+    // A storm: the screen shows the new map, and the chart begins again.
+    desk.say("force storm rift-6");
+    desk.until(|pilot| Desk::logged(pilot, "Rift 6 has settled into "));
+    desk.until(|pilot| {
+        let map = pilot.replica().map().map_or(&[][..], |map| &map.sectors);
+        let charted = pilot.replica().chart(16).map_or(0, std::collections::BTreeMap::len);
+        map.len() != sectors && (1..=7).contains(&charted)
+    });
+    desk.keys("N");
+    desk.shows(&["Journal", ": storm in ", " UTC"]);
+    desk.say("force incursion rift-6");
+    desk.until(|pilot| !pilot.replica().journal().incursions.is_empty());
+    desk.shows(&[" incursion on Rift 6 around ", "wave "]);
+    desk.keys("C");
+    desk.shows(&["Chart, nearest first", "Rift 6 is charted to "]);
+    desk.keys("G");
+    desk.shows(&["Wallet and cargo", "Salt 0.00 · Notches 0", "Ore 0 · gas 0 · material 0"]);
+    desk.keys("T");
+    desk.until(|pilot| Desk::logged(pilot, "Refused: no wreck is in your sector"));
+    for (width, height) in [(1, 1), (40, 12), (80, 24), (300, 90)] {
+        desk.screen(width, height);
+    }
+}
