@@ -163,8 +163,11 @@ fn run(world: &mut World) {
     }
 }
 
-/// Announces those that are due.
+/// Announces those that are due. They are looked for once a second.
 fn announce(world: &mut World, now: Moment) {
+    if !now.step().is_multiple_of(STEPS_PER_SECOND.into()) {
+        return;
+    }
     for key in MapKey::all() {
         // Where squads are, incursions come by themselves.
         if world.resource::<Maps>().get(key).is_none_or(|map| world.get::<Roster>(map).is_none()) {

@@ -94,8 +94,9 @@ const SLACK: u64 = 3600;
 
 /// Storms that are due are announced, and land. None lands unannounced: one whose warning the clock has jumped over is
 /// announced first, and lands that much later.
-fn watch(world: &mut World) {
-    let Some(clock) = world.resource::<WallClock>().0 else { return };
+fn watch(world: &mut World, mut seen: Local<Option<u64>>) {
+    let Some(clock) = world.resource::<WallClock>().0.filter(|&clock| *seen != Some(clock)) else { return };
+    *seen = Some(clock);
     let balance = world.resource::<Tuning>().balance.clone();
     let rule = &balance.storms;
     let (warning, every) = (u64::from(rule.warn_min) * 60, u64::from(rule.every_h) * 3600);

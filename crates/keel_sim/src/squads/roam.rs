@@ -4,24 +4,20 @@ use bevy_ecs::prelude::*;
 use keel_map::Hex;
 use keel_rules::{Micros, Moment};
 
-use super::roster::{Roster, room};
+use super::roster::{Roster, maps_where, room};
 use crate::ids::ShipId;
 use crate::minds::{Act, Alert};
 use crate::movement::{Helm, Leg};
 use crate::orders::Orders;
 use crate::schedule::Now;
 use crate::stream::Stream;
-use crate::world::{Card, Fleet, InSector, Map, Maps, Sector, Ship, Tuning};
+use crate::world::{Card, Fleet, InSector, Map, Sector, Ship, Tuning};
 
 /// One squad of a map at a time: each as often as the balance says on average.
 pub(super) fn roam(world: &mut World) {
     let now = world.resource::<Now>().moment();
-    let maps = world.resource::<Maps>().iter().len();
-    for place in 0..maps {
-        let Some(map) = world.resource::<Maps>().iter().nth(place) else { return };
-        if world.get::<Roster>(map).is_some_and(|roster| roster.roams <= now && !roster.squads.is_empty()) {
-            roam_one(world, map, now);
-        }
+    for map in maps_where(world, |roster| roster.roams <= now && !roster.squads.is_empty()) {
+        roam_one(world, map, now);
     }
 }
 

@@ -102,14 +102,15 @@ pub(super) fn count_losses(
 
 pub(super) fn fill(world: &mut World) {
     let now = world.resource::<Now>().moment();
-    let maps = world.resource::<Maps>().iter().len();
-    for place in 0..maps {
-        let Some(map) = world.resource::<Maps>().iter().nth(place) else { return };
-        let is_due = |roster: &Roster| !roster.filled || roster.due.front().is_some_and(|&due| due <= now);
-        if world.get::<Roster>(map).is_some_and(is_due) {
-            fill_map(world, map, now);
-        }
+    for map in maps_where(world, |roster| !roster.filled || roster.due.front().is_some_and(|&due| due <= now)) {
+        fill_map(world, map, now);
     }
+}
+
+/// The maps whose squads are like that. For none, nothing is allocated.
+pub(super) fn maps_where(world: &World, is_one: impl Fn(&Roster) -> bool) -> Vec<Entity> {
+    let maps = world.resource::<Maps>().iter();
+    maps.filter(|&map| world.get::<Roster>(map).is_some_and(&is_one)).collect()
 }
 
 fn fill_map(world: &mut World, map: Entity, now: Moment) {
