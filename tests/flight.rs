@@ -161,11 +161,17 @@ fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
         "move {col} {row}\nawait arrival 20\nawait log found 5\nwait 1\nshow wormholes\njump {code}\nawait log Arrived 10\n\
          show fleet\ntry dock\ntry rescue\nawait pilot 20\nwait 6\nshow wormholes\n"
     );
-    let ann = fly(&server, "ann", &format!("{way}attack pilot\nawait log Hit 20\nshow combat\nwait 1\n"));
+    let ann = fly(
+        &server,
+        "ann",
+        &format!("{way}attack pilot\nawait log Hit 20\nhold\nshow combat\nwait 4\nshow wormholes\n"),
+    );
     let bob = fly(&server, "bob", &format!("{way}await log hit you 30\n"));
     let ((ann, ann_errors, ann_content), (bob, bob_errors, bob_content)) = (end(ann), end(bob));
     assert!(ann_content && bob_content, "{ann}\n{ann_errors}\n{bob}\n{bob_errors}");
     let to = door.ends[1].map;
+    // Bob has left, and his ship stays in space: a Rift has nowhere to berth it.
+    has(&ann, &["Pilots inside: 1. Away, with ships there: 1."]);
     for log in [&ann, &bob] {
         has(log, &[&format!("Wormhole {code} found at {col} {row}. It leads to {}.", to.title())]);
         has(

@@ -66,6 +66,12 @@ fn classes(balance: &Balance, record: &Record<'_>) {
         at_least_one(structure.most, &format!("structures.{name}.most"), record);
     }
     at_least_one(structures.outpost_yield, "structures.outpost_yield", record);
+    at_least_one(structures.a_map, "structures.a_map", record);
+    // Storms leave their sectors alone, and have to find room for a new map around them.
+    if structures.a_map > MOST_STRUCTURES {
+        let problem = format!("expected at most {MOST_STRUCTURES}, found {}", structures.a_map);
+        record.fault_at("structures.a_map", problem);
+    }
     for missing in PRINTED_CLASSES.iter().filter(|name| classes.position(name).is_none()) {
         record.fault_at("classes", format!("expected a class \"{missing}\", found none"));
     }
@@ -83,6 +89,9 @@ fn classes(balance: &Balance, record: &Record<'_>) {
         record.fault_at(&format!("classes.{name}.slots"), problem);
     }
 }
+
+/// More structures than this would leave a storm nothing to reshape.
+const MOST_STRUCTURES: u8 = 40;
 
 /// An incursion farther than this would be most of a layer.
 const MOST_REACH: u8 = 4;

@@ -111,6 +111,7 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
         "layers[1].hull_copies[0]",
         "expected a class that is flown",
     );
+    one_fault("a_map: 30", "a_map: 41", "structures.a_map", "at most 40, found 41");
     one_fault("waves: 3", "waves: 0", "incursions.waves", "at least 1");
     one_fault("reach: 1, waves", "reach: 5, waves", "incursions.reach", "at most 4 hops, found 5");
     one_fault("least_min: 60, most_min: 180", "least_min: 60, most_min: 59", "incursions.most_min", "at least the 60");

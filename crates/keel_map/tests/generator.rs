@@ -120,6 +120,29 @@ fn rule_13_a_reshape_keeps_named_sectors_exactly_and_all_can_be_reached() {
 }
 
 #[test]
+fn rule_13_a_map_keeps_its_counts_with_as_many_structures_as_it_may_have() {
+    // Those that a balance may allow, and a block in an incursion: all of them as far out as there are sectors.
+    const STRUCTURES: usize = 40;
+    const BLOCK: usize = 7;
+    for key in MapKey::all() {
+        let plan = Plan::of(&balance(), key);
+        let may_build = key.kind == MapKind::Rift || balance().layers[usize::from(key.tier) - 1].structures;
+        let most = if may_build { STRUCTURES + BLOCK } else { BLOCK };
+        for seed in 0..300u64 {
+            let before = generate(&plan, seed, &[]);
+            let mut sectors: Vec<_> = before.sectors().collect();
+            sectors.sort_by_key(|(hex, _)| std::cmp::Reverse(hex.distance(Hex::CENTRE)));
+            let outermost = sectors.iter().take(most).copied();
+            let spread = sectors.iter().step_by(2).take(most).copied();
+            for keep in [outermost.collect::<Vec<_>>(), spread.collect()] {
+                let keep: Vec<Kept> = keep.into_iter().map(|(hex, terrain)| Kept { hex, terrain }).collect();
+                check(&plan, &generate(&plan, seed + 500, &keep), seed);
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_kept_outside_of_the_box_is_passed_over() {
     let plan = plan(MapKind::Layer, 1);
     for hex in [Hex::new(100, 0), Hex::new(i32::MIN, i32::MAX), Hex::new(-11, 0), Hex::new(10, 10)] {

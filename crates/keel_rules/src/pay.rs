@@ -144,6 +144,17 @@ mod tests {
     }
 
     #[test]
+    fn rule_11_an_incursion_npcs_wreck_would_pay_four_times() {
+        // None is left in play: the clear carries the payout.
+        let balance = shipped();
+        let four = rift_multiple(&balance, Site::Rift(4), true);
+        let (one, many) = (wreck_odds(&balance, 1), wreck_odds(&balance, four));
+        let times = |chance: f32| (chance * 4.0).min(1.0);
+        assert_eq!((many.drop, many.remnant, many.copy), (times(one.drop), times(one.remnant), times(one.copy)));
+        assert_eq!(wreck_material(&balance, ClassId(4), four), 4 * wreck_material(&balance, ClassId(4), 1));
+    }
+
+    #[test]
     fn rule_11_a_clear_pays_4_4_4_8_12_16_salt_in_a_rift() {
         let balance = shipped();
         let salt = |site: fn(u8) -> Site| [1, 2, 3, 4, 5, 6].map(|tier| incursion_salt(&balance, site(tier)).0);

@@ -8,14 +8,16 @@ use keel_protocol::{Bonds, Goods, Journal, Map, Module, ToClient, Wormhole, Wrec
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
 
-use crate::world::{Charted, World};
+use crate::world::{Charted, Ports, World};
 
 #[derive(Default)]
 pub(crate) struct Known {
     /// Whether anything has been told yet.
     begun: bool,
     cards: BTreeMap<ShipId, Arc<Sheet>>,
-    maps: BTreeMap<MapKey, Map>,
+    /// With what each was laid out by.
+    maps: BTreeMap<MapKey, (u64, Map)>,
+    ports: Option<Ports>,
     hold: Vec<(u32, Module)>,
     bonds: Bonds,
     wormholes: Vec<Wormhole>,
@@ -30,27 +32,32 @@ pub(crate) const RENEWED: u64 = 10;
 
 impl Known {
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
-    /// one was `answered`, charter and duels when any of the world's `bonds` changed, maps when a storm has passed or anyone's ports
-    /// have changed.
+    /// one was `answered`, charter and duels when any of the world's `bonds` changed, a map at once when a ship of
+    /// the pilot's is there for the first time.
     pub(crate) fn catch_up(
         &mut self,
         world: &World,
         pilot: PilotId,
         answered: bool,
         bonds: bool,
-        maps: bool,
         say: &mut dyn FnMut(ToClient),
     ) {
         let first = !std::mem::replace(&mut self.begun, true);
+        let is_time = first || world.now().is_multiple_of(RENEWED);
         let mut keys: BTreeSet<MapKey> = world.maps(pilot).filter(|key| !self.maps.contains_key(key)).collect();
-        if maps {
-            keys.extend(self.maps.keys());
+        // Maps are large: those that are known are looked at again only when something has happened to one, and seldom then.
+        if is_time {
+            let ports = world.ports(pilot);
+            let is_other = std::mem::replace(&mut self.ports, ports) != ports;
+            let known = self.maps.iter().filter(|(key, (seed, _))| is_other || world.seed(**key) != *seed);
+            keys.extend(known.map(|(&key, _)| key));
         }
         for key in keys {
-            if let Some(map) = world.map(key, pilot).filter(|map| self.maps.get(&key) != Some(map)) {
+            let Some(map) = world.map(key, pilot) else { continue };
+            if self.maps.get(&key).is_none_or(|(_, known)| *known != map) {
                 say(ToClient::Map(map.clone()));
-                self.maps.insert(key, map);
             }
+            self.maps.insert(key, (world.seed(key), map));
         }
         if bonds || answered || first {
             let bonds = world.bonds(pilot);
@@ -67,7 +74,7 @@ impl Known {
             }
         }
         // Who is inside of a Rift changes with every jump of anyone's, and is not urgent.
-        if first || world.now().is_multiple_of(RENEWED) {
+        if is_time {
             let wormholes = world.wormholes(pilot);
             if wormholes != self.wormholes {
                 self.wormholes.clone_from(&wormholes);

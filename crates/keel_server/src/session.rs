@@ -296,7 +296,7 @@ impl Sessions {
                 transport.say(client, &ToClient::Line(world.line(noted)));
             }
         }
-        let (bonds, maps) = (told.bonds, told.maps);
+        let bonds = told.bonds;
         world.put_back(told);
         // Once for all pilots, not once for each.
         if world.now().is_multiple_of(RENEWED) {
@@ -306,7 +306,7 @@ impl Sessions {
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };
             let pilot = playing.pilot;
-            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, maps, &mut |message| {
+            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, &mut |message| {
                 transport.say(client, &message);
             });
             world.view(pilot, playing.acked, &mut |bytes| transport.show(client, bytes));

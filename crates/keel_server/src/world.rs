@@ -16,9 +16,8 @@ use keel_protocol::{Card, Charter, Journal, Line, Map, Module, PROTOCOL_VERSION,
 use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
-    Answered, Bonds, CombatLog, Docked, Fitted, Fleet, Ground, Haven, Hold, InSector, Maps, Noted, Now, OperatorOps,
-    Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Storms, Structure, StructureKind, WallClock,
-    Wormholes,
+    Answered, Bonds, CharterId, CombatLog, Docked, Fitted, Fleet, Haven, Hold, InSector, Maps, Noted, Now, OperatorOps,
+    Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Structure, StructureKind, WallClock, Wormholes,
 };
 
 use crate::replication::{Plain, Replication};
@@ -34,6 +33,9 @@ pub(crate) struct World {
     pub(crate) journal: Journal,
 }
 
+/// A pilot's charter, and how often something of it was built or fell.
+pub(crate) type Ports = (CharterId, u32);
+
 /// What the last step has to tell pilots.
 #[derive(Resource, Debug, Default)]
 pub(crate) struct Told {
@@ -41,8 +43,6 @@ pub(crate) struct Told {
     pub(crate) notes: Vec<Noted>,
     /// Whether anything may have changed among duels and charters.
     pub(crate) bonds: bool,
-    /// Whether a map, or anyone's ports on one, may have changed.
-    pub(crate) maps: bool,
 }
 
 impl World {
@@ -52,7 +52,7 @@ impl World {
             TimePlugin,
             SimPlugin {
                 balance: config.balance.clone(),
-                ground: Ground::Generated,
+                ground: keel_sim::Ground::Generated,
                 maps: MapKey::all().collect(),
                 start: config.layer,
                 seed: config.seed,
@@ -132,7 +132,7 @@ impl World {
     pub(crate) fn put_back(&mut self, mut told: Told) {
         told.answers.clear();
         told.notes.clear();
-        (told.bonds, told.maps) = (false, false);
+        told.bonds = false;
         *self.app.world_mut().resource_mut::<Told>() = told;
     }
 
@@ -178,6 +178,18 @@ impl World {
             let sector = world.get::<InSector>(ship).map(|sector| sector.0).or_else(docked)?;
             Some(world.get::<keel_sim::Map>(world.get::<Sector>(sector)?.map)?.key)
         })
+    }
+
+    /// What changes whenever what is a pilot's charter's on some map does.
+    pub(crate) fn ports(&self, pilot: PilotId) -> Option<Ports> {
+        self.app.world().resource::<Bonds>().ports(pilot)
+    }
+
+    /// What a map was laid out by: a storm changes it.
+    pub(crate) fn seed(&self, key: MapKey) -> u64 {
+        let world = self.app.world();
+        let map = world.resource::<Maps>().get(key).and_then(|map| world.get::<keel_sim::Map>(map));
+        map.map_or(0, |map| map.seed)
     }
 
     /// A map, with a pilot's ports on it.
@@ -313,13 +325,8 @@ fn hear(
     mut answers: MessageReader<Answered>,
     mut notes: MessageReader<Noted>,
     bonds: Res<Bonds>,
-    storms: Res<Storms>,
-    mut known: Local<(u32, u32)>,
 ) {
     told.answers.extend(answers.read());
     told.notes.extend(notes.read());
     told.bonds |= bonds.is_changed();
-    let now = (bonds.ports(), storms.passed());
-    told.maps |= *known != now;
-    *known = now;
 }

@@ -32,6 +32,8 @@ pub struct Charter {
     pub hostile: BTreeSet<CharterId>,
     /// Whom it has invited, and until when that stands.
     pub invited: BTreeMap<PilotId, Moment>,
+    /// How often something of it was built or fell.
+    pub(crate) built: u32,
 }
 
 impl Charter {
@@ -42,6 +44,7 @@ impl Charter {
             members: vec![founder],
             hostile: BTreeSet::new(),
             invited: BTreeMap::new(),
+            built: 0,
         }
     }
 }
@@ -56,8 +59,6 @@ pub struct Bonds {
     pub(crate) charters: BTreeMap<CharterId, Charter>,
     pub(crate) members: BTreeMap<PilotId, CharterId>,
     pub(crate) last: u32,
-    /// Goes up whenever some pilot's ports change.
-    pub(crate) ports: u32,
     /// Whether someone may no longer fire on someone: locks are looked through for it in the next lock phase.
     pub(crate) loosened: bool,
 }
@@ -112,10 +113,18 @@ impl Bonds {
         })
     }
 
-    /// A number that changes whenever it changes where some pilot may dock.
+    /// What changes whenever it changes where a pilot may dock, or what of a map is the pilot's charter's.
     #[must_use]
-    pub const fn ports(&self) -> u32 {
-        self.ports
+    pub fn ports(&self, pilot: PilotId) -> Option<(CharterId, u32)> {
+        let id = self.charter_of(pilot)?;
+        Some((id, self.charter(id)?.built))
+    }
+
+    /// Something of a charter's was built, or has fallen.
+    pub(crate) fn has_built(&mut self, charter: CharterId) {
+        if let Some(charter) = self.charters.get_mut(&charter) {
+            charter.built += 1;
+        }
     }
 
     /// The charter that a pilot is in.

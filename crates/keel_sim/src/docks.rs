@@ -20,11 +20,17 @@ impl Plugin for DocksPlugin {
 
 /// Ships that dock in this step: on order, or because they came to rest after their pilot had left.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct Docking(Vec<Entity>);
+pub(crate) struct Docking(Vec<(Entity, bool)>);
 
 impl Docking {
+    /// One whose pilot is not there docks if it can.
     pub(crate) fn add(&mut self, ship: Entity) {
-        self.0.push(ship);
+        self.0.push((ship, false));
+    }
+
+    /// One that was ordered to.
+    pub(crate) fn order(&mut self, ship: Entity) {
+        self.0.push((ship, true));
     }
 }
 
@@ -33,8 +39,13 @@ fn dock_ships(world: &mut World) {
         return;
     }
     let ships = std::mem::take(&mut world.resource_mut::<Docking>().0);
-    for ship in ships {
+    for (ship, is_ordered) in ships {
         try_dock(world, ship);
+        // The berth may have fallen in the very step of the order.
+        if is_ordered && world.get::<Docked>(ship).is_none() {
+            let noted = world.get::<Ship>(ship).and_then(|ship| Noted::ship(ship, Note::NotDocked));
+            world.write_message_batch(noted);
+        }
     }
 }
 

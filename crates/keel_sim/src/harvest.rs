@@ -58,8 +58,10 @@ fn gather(
         let (good, richness) = match terrain {
             Some(Terrain::Belt { richness }) => (Good::Ore, richness),
             Some(Terrain::Cloud { richness }) => (Good::Gas, richness),
-            // A storm has taken it.
-            Some(Terrain::Open) | None => continue,
+            Some(Terrain::Open) | None => {
+                notes.write_batch(Noted::ship(ship, Note::HarvestLost));
+                continue;
+            }
         };
         let amount = u32::from(richness) * u32::from(times);
         if let Some(mut cargo) = pilots.get(pilot).and_then(|pilot| cargos.get_mut(pilot).ok()) {

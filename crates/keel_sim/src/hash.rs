@@ -10,7 +10,7 @@ use crate::bonds::Bonds;
 use crate::clamps::Clamping;
 use crate::harvest::Harvest;
 use crate::ids::ShipId;
-use crate::incursions::Incursions;
+use crate::incursions::{Incursions, Invader};
 use crate::minds::{Alert, Mends, Mind};
 use crate::movement::Helm;
 use crate::orders::Orders;
@@ -92,6 +92,7 @@ fn hash_ship(hash: &mut Words, world: &World, entity: Entity) {
     fleet.and_then(|fleet| world.get::<Alert>(fleet)).hash(hash);
     let squad = fleet.and_then(|fleet| world.get::<Squad>(fleet));
     squad.map(|squad| (squad.id, squad.stream.fingerprint())).hash(hash);
+    fleet.and_then(|fleet| world.get::<Invader>(fleet)).hash(hash);
 }
 
 fn hash_pilot(hash: &mut Words, world: &World, entity: Entity) {
@@ -107,7 +108,13 @@ fn hash_pilot(hash: &mut Words, world: &World, entity: Entity) {
 
 fn hash_map(hash: &mut Words, world: &World, entity: Entity) {
     world.get::<Map>(entity).map(|map| map.seed).hash(hash);
-    world.get::<Roster>(entity).into_iter().flat_map(Roster::words).for_each(|word| word.hash(hash));
+    if let Some(roster) = world.get::<Roster>(entity) {
+        roster.words().for_each(|word| word.hash(hash));
+        roster.squads().for_each(|squad| world.get::<Squad>(squad).map(|squad| squad.id).hash(hash));
+        for (until, sector, ships) in roster.bound() {
+            (until, place(world, Some(sector)), ships).hash(hash);
+        }
+    }
     for &sector in world.get::<Map>(entity).map_or(&[][..], Map::sectors) {
         if let Some(structure) = world.get::<Structure>(sector) {
             (place(world, Some(sector)), structure.kind, structure.charter, structure.ship).hash(hash);

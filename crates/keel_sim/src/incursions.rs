@@ -92,6 +92,7 @@ impl Incursions {
                 incursion.waves.into(),
                 incursion.squads.into(),
                 incursion.coming.len() as u64,
+                incursion.faction as u64,
             ];
             let block = incursion
                 .block
@@ -100,7 +101,8 @@ impl Incursions {
             let dealt = incursion.dealt.iter().flat_map(|(pilot, dealt)| [pilot.0.into(), dealt.to_bits()]);
             own.into_iter().chain(block).chain(dealt)
         });
-        on.chain(self.due.values().map(|due| due.get())).chain([self.stream.fingerprint()])
+        let due = self.due.iter().flat_map(|(map, due)| [map.code().into(), due.get()]);
+        on.chain(due).chain([self.last.into(), self.stream.fingerprint()])
     }
 }
 
@@ -109,7 +111,7 @@ impl Incursions {
 pub(crate) struct Invaded;
 
 /// A squad of an incursion's. Its ships leave no wreck.
-#[derive(Component, Clone, Copy, Debug)]
+#[derive(Component, Clone, Copy, Debug, Hash)]
 pub(crate) struct Invader(IncursionId);
 
 fn steps(minutes: u16) -> u64 {

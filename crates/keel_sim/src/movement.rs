@@ -13,7 +13,7 @@ use crate::notes::{Note, Noted};
 use crate::orders::{Done, Refusal};
 use crate::schedule::{Now, SimSet};
 use crate::world::{Appeared, Arrival, Awake, Card, InFleet, InSector, Map, Maps, Pilot, Sector, Ship};
-use crate::wormholes::{Code, Place};
+use crate::wormholes::{Code, Place, Wormholes};
 
 pub(crate) struct MovementPlugin;
 
@@ -263,6 +263,7 @@ fn advance_ships(
     mut ships: Query<(Entity, &Ship, &Card, &InFleet, &InSector, &mut Helm, Option<&ClampedBy>), With<Awake>>,
     cards: Query<&Card>,
     pilots: Query<&Pilot>,
+    wormholes: Res<Wormholes>,
     mut docking: ResMut<Docking>,
     mut appeared: MessageWriter<Appeared>,
     mut notes: MessageWriter<Noted>,
@@ -297,9 +298,9 @@ fn advance_ships(
                 come(map.centre(), Some(Arrival { ends: now + flag, ends_early: false }));
                 notes.write_batch(Noted::ship(ship, Note::Rescued { flag }));
             }
-            Event::Landed(Passage::Jump { to, .. }) => {
+            Event::Landed(Passage::Jump { code, to }) => {
+                let to = wormholes.landing(code, to);
                 let Some(there) = layers.get(to.map).and_then(|map| maps.get(map).ok()) else { continue };
-                // A storm may have moved the end while the ship was on its way.
                 come(there.nearest(to.hex), Some(Arrival { ends: now + navigation.grace, ends_early: true }));
                 notes.write_batch(Noted::ship(ship, Note::Landed { map: to.map }));
             }

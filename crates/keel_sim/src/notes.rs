@@ -241,6 +241,8 @@ pub enum Note {
         /// Where.
         at: Hex,
     },
+    /// The ship was to dock, and could not.
+    NotDocked,
     /// The berth at which the ship was docked is no more.
     CastOff,
     /// The ship has harvested.
@@ -250,6 +252,8 @@ pub enum Note {
         /// Of what.
         good: Good,
     },
+    /// A storm has taken what the ship harvested.
+    HarvestLost,
     /// A fair kill was paid.
     KillPaid {
         /// With so much.
@@ -275,6 +279,11 @@ pub enum Note {
         map: MapKey,
         /// What it has left.
         shape: Shape,
+    },
+    /// A storm has taken the sector that the ship was in.
+    StormMoved {
+        /// Where it is now.
+        at: Hex,
     },
     /// A storm has taken what the ship's course led through.
     CourseLost,
@@ -405,9 +414,11 @@ impl Note {
             Self::StructureLost { kind, map, at } => {
                 format!("Your charter's {} at {at} on {} is destroyed.", kind.word(), map.title())
             }
+            Self::NotDocked => "The ship could not dock.".to_owned(),
             Self::CastOff => "The berth is gone. The ship is in space.".to_owned(),
             Self::Harvested { amount, good: Good::Ore } => format!("Harvested {amount} ore."),
             Self::Harvested { amount, good: Good::Gas } => format!("Harvested {amount} gas."),
+            Self::HarvestLost => "The storm has taken what there was to harvest.".to_owned(),
             Self::KillPaid { salt } => format!("A fair kill. {salt} paid."),
             Self::Charted { map, notches } => {
                 let notches = if *notches == 1 { "1 Notch".to_owned() } else { format!("{notches} Notches") };
@@ -428,6 +439,7 @@ impl Note {
             Self::StormPassed { map, shape } => {
                 format!("The storm has passed. {} has settled into {shape}.", map.title())
             }
+            Self::StormMoved { at } => format!("The storm has moved the ship to {at}."),
             Self::CourseLost => "The storm has taken the way. The ship has stopped.".to_owned(),
             Self::DuelAsked { by, stands } => {
                 format!("{} challenges you to a duel. The challenge stands {stands:.0} s.", pilot(by))

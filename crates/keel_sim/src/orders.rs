@@ -608,6 +608,9 @@ pub enum Refusal {
     /// The charter has built all that it may.
     #[error("Your charter has all that it can have of that: {0}.")]
     AllBuilt(u8),
+    /// The map has all that it may.
+    #[error("This map has all the structures that it can have.")]
+    MapBuilt,
     /// The layer has no room for structures.
     #[error("Charters build on Layers 4 to 6 and in Rifts alone.")]
     NoStructures,

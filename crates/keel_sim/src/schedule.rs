@@ -80,12 +80,12 @@ pub(crate) enum MindsSet {
 /// What [`SimSet::World`] does, in order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WorldSet {
+    /// Wormholes that are over are closed, those that were wanting are open, and ends that were reached are found.
+    Wormholes,
     /// Storms that are due have landed.
     Storms,
     /// What ships see is on their pilots' charts.
     Charts,
-    /// Wormholes that are over are closed, those that were wanting are open, and ends that were reached are found.
-    Wormholes,
     /// Incursions have gone on: the next wave is in the world, or they are over.
     Incursions,
     /// Squads that are due are in the world.
@@ -153,9 +153,9 @@ impl Plugin for SchedulePlugin {
         app.configure_sets(
             FixedUpdate,
             (
+                WorldSet::Wormholes,
                 WorldSet::Storms,
                 WorldSet::Charts,
-                WorldSet::Wormholes,
                 WorldSet::Incursions,
                 WorldSet::Squads,
                 WorldSet::Ships,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
-use keel_map::{Kept, Layout, MapKey, Plan, Shape, generate};
+use keel_map::{Hex, Kept, Layout, MapKey, Plan, Shape, generate};
 use keel_rules::fire::Owner;
 use keel_rules::storm::next_landing;
 
+use crate::docks::Docking;
 use crate::incursions::Invaded;
 use crate::movement::Helm;
 use crate::notes::{Note, Noted};
@@ -27,7 +28,7 @@ impl Plugin for StormsPlugin {
     fn build(&self, app: &mut App) {
         let stream = Stream::new(app.world().resource::<Tuning>().seed, Purpose::Storms, 0);
         app.init_resource::<WallClock>()
-            .insert_resource(Storms { next: BTreeMap::new(), passed: 0, stream })
+            .insert_resource(Storms { next: BTreeMap::new(), forced: Vec::new(), passed: 0, stream })
             .add_systems(FixedUpdate, watch.in_set(WorldSet::Storms));
     }
 }
@@ -64,6 +65,8 @@ pub struct Storm {
 #[derive(Resource, Debug)]
 pub struct Storms {
     next: BTreeMap<MapKey, Storm>,
+    /// Maps on which an operator has one land in this step.
+    forced: Vec<MapKey>,
     passed: u32,
     stream: Stream,
 }
@@ -83,6 +86,11 @@ impl Storms {
         self.passed
     }
 
+    /// Has one land on a map in this step, unannounced.
+    pub(crate) fn force(&mut self, map: MapKey) {
+        self.forced.push(map);
+    }
+
     /// All that it is, for a hash.
     pub(crate) fn words(&self) -> (&BTreeMap<MapKey, Storm>, u32, u64) {
         (&self.next, self.passed, self.stream.fingerprint())
@@ -95,6 +103,9 @@ const SLACK: u64 = 3600;
 /// Storms that are due are announced, and land. None lands unannounced: one whose warning the clock has jumped over is
 /// announced first, and lands that much later.
 fn watch(world: &mut World, mut seen: Local<Option<u64>>) {
+    for map in std::mem::take(&mut world.resource_mut::<Storms>().forced) {
+        land(world, map);
+    }
     let Some(clock) = world.resource::<WallClock>().0.filter(|&clock| *seen != Some(clock)) else { return };
     *seen = Some(clock);
     let balance = world.resource::<Tuning>().balance.clone();
@@ -138,7 +149,7 @@ pub(crate) fn tell_all(world: &mut World, note: Note) {
 }
 
 /// A storm lands on a map: it is laid out anew, and what was in sectors that go is in the nearest that is open.
-pub(crate) fn land(world: &mut World, key: MapKey) {
+fn land(world: &mut World, key: MapKey) {
     let Some(map) = world.resource::<Maps>().get(key) else { return };
     let Some((layout, seed)) = settle(world, map, key) else { return };
     let shape = layout.shape();
@@ -193,7 +204,7 @@ fn settle(world: &mut World, map: Entity, key: MapKey) -> Option<(Layout, u64)> 
 fn relay(world: &mut World, map: Entity, layout: Layout, seed: u64) -> Vec<Entity> {
     let Some(old) = world.get::<Map>(map) else { return Vec::new() };
     let stay: Vec<Option<Entity>> = layout.hexes().iter().map(|&hex| old.sector(hex)).collect();
-    let goes = |hex: &keel_map::Hex| !layout.contains(*hex);
+    let goes = |hex: &Hex| !layout.contains(*hex);
     let gone = old.layout.hexes().iter().zip(old.sectors()).filter(|(hex, _)| goes(hex)).map(|(_, &sector)| sector);
     let gone: Vec<Entity> = gone.collect();
     let places = layout.hexes().to_vec();
@@ -249,8 +260,20 @@ fn move_all(world: &mut World, map: Entity, gone: &[Entity]) {
                 }
                 world.entity_mut(ship).insert(InSector(to));
                 world.write_message(Appeared { ship, sector: to });
+                tell_moved(world, ship, to);
             }
         }
+    }
+}
+
+/// A storm has moved a pilot's ship. Where its pilot is not there and it is at a port now, it docks.
+fn tell_moved(world: &mut World, ship: Entity, to: Entity) {
+    let (Some(&name), Some(place)) = (world.get::<Ship>(ship), world.get::<Sector>(to)) else { return };
+    let note = Note::StormMoved { at: place.hex };
+    world.write_message_batch(Noted::ship(&name, note));
+    let fleet = world.get::<InFleet>(ship).map(|fleet| fleet.0);
+    if fleet.and_then(|fleet| world.get::<Pilot>(fleet)).is_some_and(|pilot| !pilot.online) {
+        world.resource_mut::<Docking>().add(ship);
     }
 }
 
@@ -265,6 +288,9 @@ fn nearest(world: &World, map: Entity, from: Entity, npcs: usize) -> Option<Enti
     let from = world.get::<Sector>(from)?.hex;
     let parts = world.get::<Map>(map)?;
     let sectors = parts.layout.hexes().iter().zip(parts.sectors());
+    // Pilots come into the world at the centre: no squad is put there.
+    let may = |hex: &&Hex| npcs == 0 || **hex != Hex::CENTRE;
+    let sectors = sectors.filter(|(hex, _)| may(hex));
     let has_room = |sector: Entity| npcs == 0 || room(world, parts, sector) >= npcs;
     let near = sectors.clone().filter(|(_, sector)| has_room(**sector)).min_by_key(|(hex, _)| hex.distance(from));
     near.or_else(|| sectors.min_by_key(|(hex, _)| hex.distance(from))).map(|(_, &sector)| sector)

@@ -46,8 +46,11 @@ impl Stream {
         ((u64::from(self.draw()) * count as u64) >> 32) as usize
     }
 
-    /// Whether something of that chance, 0 to 1, happens.
+    /// Whether something of that chance, 0 to 1, happens. What is certain draws nothing (rule 1.4).
     pub(crate) fn happens(&mut self, chance: f32) -> bool {
+        if chance <= 0.0 || chance >= 1.0 {
+            return chance >= 1.0;
+        }
         self.below(CHANCES) < (f64::from(chance) * CHANCES as f64).round() as usize
     }
 

@@ -97,7 +97,7 @@ pub(crate) fn build(
         Ok((ship, entity)) => {
             world.entity_mut(entity).insert(Stands(sector));
             world.entity_mut(sector).insert(Structure { kind, charter, ship, base });
-            world.resource_mut::<Bonds>().ports += 1;
+            world.resource_mut::<Bonds>().has_built(charter);
             Ok(())
         }
         Err(error) => {
@@ -120,7 +120,7 @@ fn close(world: &mut World, sector: Entity) {
     };
     world.despawn(structure.base);
     let mut bonds = world.resource_mut::<Bonds>();
-    bonds.ports += 1;
+    bonds.has_built(structure.charter);
     let members = bonds.charter(structure.charter).map(|charter| charter.members.clone()).unwrap_or_default();
     let Some(place) = world.get::<Sector>(sector).copied() else { return };
     let Some(map) = world.get::<Map>(place.map).map(|map| map.key) else { return };

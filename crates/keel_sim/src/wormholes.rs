@@ -13,6 +13,7 @@ use keel_rules::{Moment, STEPS_PER_SECOND};
 use crate::ids::{PilotId, WormholeId};
 use crate::notes::{Note, Noted};
 use crate::schedule::{Now, WorldSet};
+use crate::storms::Storms;
 use crate::stream::{Purpose, Stream};
 use crate::world::{Appeared, Card, InSector, Map, Maps, Sector, Ship, Tuning};
 
@@ -167,6 +168,13 @@ impl Wormholes {
         })
     }
 
+    /// Where a jump through one leads by now: a storm may have moved the end, and it may be closed.
+    pub(crate) fn landing(&self, code: Code, to: Place) -> Place {
+        let open = self.open.values().find(|wormhole| wormhole.code == code);
+        let far = open.and_then(|wormhole| wormhole.ends.into_iter().find(|end| end.map == to.map));
+        far.unwrap_or(to)
+    }
+
     /// Moves the ends on a map to where a storm has left them.
     pub(crate) fn move_ends(&mut self, map: MapKey, to: impl Fn(Hex) -> Hex) {
         for end in self.open.values_mut().flat_map(|wormhole| &mut wormhole.ends).filter(|end| end.map == map) {
@@ -246,14 +254,16 @@ fn destination(stream: &mut Stream, from: MapKey, rift_chance: f32, maps: &Maps)
 fn find_ends(
     mut wormholes: ResMut<Wormholes>,
     mut appeared: MessageReader<Appeared>,
-    mut known: Local<u32>,
+    storms: Res<Storms>,
+    mut known: Local<(u32, u32)>,
     ships: Query<(&Ship, &Card, &InSector)>,
     sectors: Query<&Sector>,
     maps: Query<&Map>,
     mut notes: MessageWriter<Noted>,
 ) {
-    // When one has opened, it may have opened beside someone: all are asked, else those who have come somewhere.
-    let has_opened = std::mem::replace(&mut *known, wormholes.last) != wormholes.last;
+    // One that has opened, or that a storm has moved, may be beside someone: all are asked, else those who have come somewhere.
+    let now = (wormholes.last, storms.passed());
+    let has_opened = std::mem::replace(&mut *known, now) != now;
     let coming: Vec<Entity> = appeared.read().map(|appeared| appeared.ship).collect();
     let mut seekers: Vec<_> = if has_opened {
         ships.iter().filter(|(ship, ..)| ship.pilot().is_some()).collect()

@@ -5,9 +5,9 @@ use std::time::Duration;
 use bevy_tasks::{ComputeTaskPool, TaskPoolBuilder};
 use bevy_time::TimeUpdateStrategy;
 use keel_balance::{Faction, System};
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::powers::Power;
-use keel_sim::{Op, Order, Orders, PilotId, Stance};
+use keel_sim::{Force, Op, OperatorOps, Order, Orders, PilotId, Stance, Storms, StructureKind, WallClock};
 use keel_testkit::{Game, Setup};
 
 /// A world of squads that three pilots fly about and fight in; its hash every ten steps.
@@ -62,6 +62,44 @@ fn rule_1_3_one_and_two_threads_give_the_same_world() {
     // The pool is the process's own, made on first use; the machine's core count is not to decide what is tested.
     ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(2).build());
     assert_eq!(flown(11, 1), flown(11, 2));
+}
+
+/// All twelve maps through storms, incursions, harvests and kills; their hash every ten steps.
+fn stormy(seed: u64, threads: usize) -> Vec<u64> {
+    let setup = Setup { seed, threads, squads: true, layer: 4, others: true, generated: true, ..Setup::default() };
+    let mut game = Game::new(setup);
+    game.app.insert_resource(OperatorOps(true));
+    game.step(30);
+    let head = game.pilot();
+    game.stock(head);
+    game.order(head, Op::Found { name: "Keel".to_owned() });
+    let mut hashes = Vec::new();
+    for round in 0..60u8 {
+        game.app.world_mut().resource_mut::<WallClock>().set(u64::from(round) * 1200);
+        let map = MapKey::all().nth(usize::from(round % 12)).unwrap();
+        game.order(head, Op::Force(if round % 3 == 0 { Force::Storm(map) } else { Force::Incursion(map) }));
+        game.go_on_at(map);
+        let ship = game.ship(head, game.common(4, Faction::Raider));
+        game.order(head, Op::Harvest { ship });
+        game.order(head, Op::Build { ship, kind: StructureKind::ALL[usize::from(round % 2)] });
+        game.order(head, Op::Move { ship, to: Hex::new(1, 0) });
+        let doomed: Vec<_> =
+            game.ships().iter().skip(usize::from(round)).step_by(97).map(|ship| ship.id).take(20).collect();
+        game.kill_all(&doomed);
+        game.step(9);
+        hashes.push(game.hash());
+    }
+    assert!(game.app.world().resource::<Storms>().passed() > 20);
+    hashes
+}
+
+#[test]
+fn rule_1_3_storms_incursions_and_structures_are_the_same_however_the_world_is_run() {
+    ComputeTaskPool::get_or_init(|| TaskPoolBuilder::new().num_threads(2).build());
+    let first = stormy(5, 1);
+    assert_eq!(first, stormy(5, 1));
+    assert_eq!(first, stormy(5, 2));
+    assert_ne!(first.last(), stormy(6, 1).last());
 }
 
 #[test]

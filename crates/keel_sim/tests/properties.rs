@@ -5,8 +5,8 @@ use keel_map::{Hex, MapKey};
 use keel_rules::powers::Power;
 use keel_rules::{ClassId, Fit, Kind, Line, Slot};
 use keel_sim::{
-    Battery, Card, CharterId, Condition, Force, Hold, ModuleId, Op, Part, PilotId, ShipId, Stance, StructureKind, Way,
-    WreckId,
+    Battery, Card, CharterId, Condition, Force, Hold, ModuleId, Op, OperatorOps, Part, PilotId, ShipId, Stance,
+    StructureKind, Way, WreckId,
 };
 use keel_testkit::{Game, Setup};
 use proptest::prelude::*;
@@ -16,6 +16,7 @@ const PILOTS: u32 = 3;
 /// Three pilots with three ships each and two squads, at the centre of a layer and beside it.
 fn world(layer: u8, seed: u64) -> Game {
     let mut game = Game::new(Setup { layer, others: true, seed, ..Setup::default() });
+    game.app.insert_resource(OperatorOps(true));
     let systems = [
         [System::Brace, System::Jam, System::Clamp, System::Mender],
         [System::Aura, System::Cloak, System::Sensor, System::Evasion],
@@ -105,7 +106,10 @@ fn op() -> impl Strategy<Value = Op> {
         (ship(), 1u32..6).prop_map(|(ship, id)| Op::Take { ship, wreck: WreckId(id) }),
         ship().prop_map(|ship| Op::Harvest { ship }),
         Just(Op::Retreat),
-        Just(Op::Force(Force::Storm(MapKey::layer(1)))),
+        (0..12usize, 0..3usize).prop_map(|(map, what)| {
+            let map = MapKey::all().nth(map).unwrap();
+            Op::Force([Force::Storm(map), Force::Incursion(map), Force::Wormhole(map)][what])
+        }),
     ];
     let fitting = prop_oneof![
         (ship(), slot(), part()).prop_map(|(ship, slot, part)| Op::Fit { ship, slot, part }),

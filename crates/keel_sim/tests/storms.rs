@@ -6,7 +6,8 @@ use bevy_ecs::prelude::*;
 use keel_balance::Faction;
 use keel_map::{Hex, Layout, MapKey, Shape};
 use keel_sim::{
-    CharterId, Docked, InSector, Map, Maps, Op, PilotId, Sector, ShipId, ShipIndex, Storms, WallClock, Wormholes,
+    CharterId, Docked, Force, InSector, Map, Maps, Op, OperatorOps, PilotId, Sector, ShipId, ShipIndex, Storms,
+    WallClock, Wormholes,
 };
 use keel_testkit::{Game, Setup};
 
@@ -193,6 +194,9 @@ fn rule_13_nothing_is_lost_in_a_storm() {
         assert_eq!(layout(&game, rift).terrain(home), kept, "a structure's sector never changes");
         assert!(game.is_docked(builder));
         caps_hold(&game);
+        let npcs = game.ships().into_iter().filter(|ship| ship.pilot().is_none());
+        let at_centre = npcs.filter(|ship| after.get(&ship.id).is_some_and(|place| place.1 == Hex::CENTRE));
+        assert_eq!(at_centre.count(), 0, "no squad stands where pilots come into the world");
     }
     assert!(game.ships().len() >= ships);
     game.op(head, Op::Undock { ship: builder }).unwrap();
@@ -220,7 +224,7 @@ fn caps_hold(game: &Game) {
 }
 
 #[test]
-fn rule_13_who_is_under_way_stops_where_the_way_is_gone_and_lands_where_the_far_end_is() {
+fn rule_13_who_is_under_way_stops_where_the_way_is_gone() {
     let mut game = world(false);
     let rift = MapKey::rift(2);
     game.go_on_at(rift);
@@ -246,8 +250,11 @@ fn rule_13_who_is_under_way_stops_where_the_way_is_gone_and_lands_where_the_far_
             there += 1;
         } else {
             stopped += 1;
-            let line = "The storm has taken the way. The ship has stopped.";
-            assert!(game.log(pilot).iter().any(|(_, said)| said == line), "{to}");
+            let is_told = |said: &str| {
+                said == "The storm has taken the way. The ship has stopped."
+                    || said.starts_with("The storm has moved the ship to ")
+            };
+            assert!(game.log(pilot).iter().any(|(_, said)| is_told(said)), "{to}");
         }
     }
     assert!(there > 0 && stopped > 0, "{there} and {stopped}");
@@ -279,4 +286,165 @@ fn rule_13_a_clock_that_jumps_lands_no_storm_unannounced_and_none_twice() {
     for seconds in [0, 1, u64::MAX, MIDNIGHT, u64::MAX - 1] {
         step_at(&mut game, seconds);
     }
+}
+
+#[test]
+fn rule_13_a_jump_lands_where_the_storm_has_left_the_end() {
+    let (mut moved, mut landed) = (0, 0);
+    for seed in 0..12 {
+        let setup = Setup { layer: 1, others: true, generated: true, seed, ..Setup::default() };
+        let mut game = Game::new(setup);
+        game.app.insert_resource(OperatorOps(true));
+        let pilot = game.pilot();
+        let rift = MapKey::rift(4);
+        let ship = game.ship(pilot, game.common(0, Faction::Human));
+        game.op(pilot, Op::Force(Force::Wormhole(rift))).unwrap();
+        game.step(1);
+        let found = |game: &Game| {
+            let wormholes = game.app.world().resource::<Wormholes>();
+            let forced = wormholes.found_by(pilot).find(|(_, end, wormhole)| wormhole.far(*end).map == rift);
+            forced.map(|(id, end, wormhole)| (id, wormhole.far(end).hex)).unwrap()
+        };
+        let (id, before) = found(&game);
+        game.op(pilot, Op::Jump { ship, wormhole: id }).unwrap();
+        // Two storms while it is on its way.
+        for _ in 0..2 {
+            game.step(20);
+            game.op(pilot, Op::Force(Force::Storm(rift))).unwrap();
+        }
+        game.step(80);
+        let (_, after) = found(&game);
+        assert_eq!((game.map(ship), game.hex(ship)), (rift, after), "seed {seed}");
+        moved += usize::from(after != before);
+        landed += 1;
+    }
+    assert!(moved > 0, "{moved} of {landed} ends were moved");
+}
+
+#[test]
+fn rule_12_an_end_that_a_storm_moves_to_a_ship_is_found() {
+    let mut game = world(false);
+    game.app.insert_resource(OperatorOps(true));
+    let operator = game.pilot();
+    let rift = MapKey::rift(3);
+    let mut found = 0;
+    for _ in 0..60 {
+        game.op(operator, Op::Force(Force::Storm(rift))).unwrap();
+        // Somebody is wherever an end has come to, and was there before the next storm.
+        let hexes: Vec<Hex> = layout(&game, rift).hexes().to_vec();
+        let watchers: Vec<PilotId> = hexes
+            .iter()
+            .step_by(11)
+            .map(|&hex| {
+                let pilot = game.pilot();
+                game.go_on_at(rift);
+                game.ship_at(pilot, game.common(0, Faction::Human), hex);
+                pilot
+            })
+            .collect();
+        game.step(2);
+        game.op(operator, Op::Force(Force::Storm(rift))).unwrap();
+        game.step(1);
+        let wormholes = game.app.world().resource::<Wormholes>();
+        for (id, wormhole) in wormholes.iter() {
+            for end in [keel_sim::End::Near, keel_sim::End::Far] {
+                let at = wormhole.at(end);
+                let there = |pilot: &&PilotId| {
+                    game.active(**pilot).is_some_and(|ship| (game.map(ship), game.hex(ship)) == (at.map, at.hex))
+                };
+                for &pilot in watchers.iter().filter(there) {
+                    let knows = wormholes.found_by(pilot).any(|(known, of, _)| (known, of) == (id, end));
+                    assert!(knows, "{pilot} stands at {}'s end", wormhole.code);
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn rule_4_a_squad_that_a_storm_has_parted_fights_where_it_is_attacked_and_comes_together() {
+    let mut game = world(true);
+    game.app.insert_resource(OperatorOps(true));
+    let operator = game.pilot();
+    let apart = |game: &mut Game| {
+        let places = places(game);
+        let world = game.app.world_mut();
+        let mut squads = world.query_filtered::<&keel_sim::Fleet, With<keel_sim::Squad>>();
+        let sectors = |fleet: &keel_sim::Fleet| -> std::collections::BTreeSet<(MapKey, Hex)> {
+            fleet.iter().filter_map(|ship| world.get::<keel_sim::Ship>(ship)).map(|ship| places[&ship.id]).collect()
+        };
+        let fleets: Vec<_> = squads.iter(world).map(sectors).collect();
+        fleets.iter().filter(|places| places.len() > 1).count()
+    };
+    // Squads are caught in mid-roam.
+    let mut parted = 0;
+    for _ in 0..40 {
+        game.step(37);
+        for tier in 4..=6 {
+            game.op(operator, Op::Force(Force::Storm(MapKey::rift(tier)))).unwrap();
+        }
+        parted = parted.max(apart(&mut game));
+    }
+    assert!(parted > 0, "storms part some");
+    game.step(20 * 60 * 15);
+    let left = apart(&mut game);
+    // But for those that are on their way right now.
+    assert!(left < 12, "{left} squads are apart a quarter of an hour later");
+
+    // One that is apart fires back with the half that is attacked.
+    let mut game = Game::default();
+    let squad = game.squad(&[game.common(0, Faction::Raider); 2], Hex::new(1, 0));
+    let away = game.sector(MapKey::layer(3), Hex::new(-3, 0));
+    game.set(squad[0], InSector(away));
+    let pilot = game.pilot();
+    let ship = game.ship_at(pilot, game.common(4, Faction::Human), Hex::new(1, 0));
+    game.op(pilot, Op::Focus { ship, target: squad[1] }).unwrap();
+    game.step(12);
+    assert_eq!((game.target(squad[1]), game.target(squad[0])), (Some(ship), None));
+}
+
+#[test]
+fn rule_10_an_absent_pilots_ship_that_a_storm_moves_to_a_port_is_berthed_and_everyone_is_told_where_it_is() {
+    let mut game = world(false);
+    game.app.insert_resource(OperatorOps(true));
+    let operator = game.pilot();
+    let map = MapKey::layer(1);
+    let mut seen = (0, 0);
+    for _ in 0..30 {
+        game.go_on_at(map);
+        let hexes = layout(&game, map).hexes().to_vec();
+        let owners: Vec<(PilotId, ShipId, Hex)> = hexes
+            .iter()
+            .filter(|hex| (1..=6).contains(&hex.distance(Hex::CENTRE)))
+            .step_by(3)
+            .map(|&hex| {
+                let pilot = game.pilot();
+                (pilot, game.ship_at(pilot, game.common(0, Faction::Human), hex), hex)
+            })
+            .collect();
+        for &(pilot, ..) in owners.iter().step_by(2) {
+            game.leave(pilot);
+        }
+        game.op(operator, Op::Force(Force::Storm(map))).unwrap();
+        game.step(1);
+        for (n, &(pilot, ship, was)) in owners.iter().enumerate() {
+            let place = places(&game)[&ship];
+            if place.1 == was {
+                continue;
+            }
+            let line = format!("The storm has moved the ship to {}.", place.1);
+            assert!(game.log(pilot).iter().any(|(_, said)| *said == line), "{line}");
+            seen.0 += 1;
+            if place.1 == Hex::CENTRE {
+                assert_eq!(game.is_docked(ship), n % 2 == 0, "the absent one is berthed");
+                seen.1 += 1;
+            }
+        }
+        let ships: Vec<ShipId> =
+            owners.iter().map(|(_, ship, _)| *ship).filter(|&ship| !game.is_docked(ship)).collect();
+        game.kill_all(&ships);
+    }
+    assert!(seen.0 > 20, "{seen:?}");
 }

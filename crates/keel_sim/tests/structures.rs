@@ -4,8 +4,8 @@ use keel_balance::Faction;
 use keel_map::{Hex, MapKey, Terrain};
 use keel_rules::{ClassId, Fit, Line, Pools};
 use keel_sim::{
-    Battery, Cargo, CharterId, Condition, Done, Force, Harvest, InSector, Op, OperatorOps, PilotId, Ship, ShipId,
-    Squad, Structure, StructureKind,
+    Battery, Cargo, CharterId, Condition, Done, Force, Harvest, InSector, Load, Op, OperatorOps, PilotId, Ship, ShipId,
+    Squad, Structure, StructureKind, Wreck, WreckIndex,
 };
 use keel_testkit::{Game, Setup};
 
@@ -83,6 +83,12 @@ fn rule_11_a_structure_is_shot_at_by_the_one_path_and_falls() {
     assert!(log.iter().any(|(_, line)| line == "Your charter's berth at 2 0 on Rift 4 is destroyed."), "{log:?}");
     assert!(log.iter().any(|(_, line)| line == "The berth is gone. The ship is in space."));
     game.refuses(head, Op::Dock { ship: builder }, "A Rift has no Haven. Leave through a wormhole.");
+    // An order to dock in the step in which the berth falls is told of, too.
+    game.build_berth(head, builder).unwrap();
+    let berth = structure(&game, map, hex).unwrap().ship;
+    game.order(head, Op::Dock { ship: builder });
+    game.kill(berth);
+    game.says(head, "The ship could not dock.");
     // The charter may build again, and the sector is free.
     game.build_berth(head, builder).unwrap();
 }
@@ -108,6 +114,45 @@ fn rule_10_nobody_fires_on_a_structure_without_being_told_to() {
     assert_eq!(ships.iter().filter(|&&ship| game.hex(ship) == hex).count(), 2);
     assert!(ships.iter().chain(&squad).all(|&ship| game.target(ship) != Some(berth)));
     assert_eq!(game.get::<Condition>(berth).0, game.card(berth).full);
+}
+
+#[test]
+fn rule_11_a_structure_leaves_less_than_it_took() {
+    for (kind, material) in [(BERTH, 50), (OUTPOST, 20)] {
+        let (map, hex) = (MapKey::rift(6), Hex::new(2, 0));
+        let (mut game, head, ship) = headed(map, hex);
+        game.stock(head);
+        game.op(head, Op::Build { ship, kind }).unwrap();
+        let built = structure(&game, map, hex).unwrap().ship;
+        game.kill(built);
+        let world = game.app.world();
+        let wrecks: Vec<_> =
+            world.resource::<WreckIndex>().iter().filter_map(|(_, wreck)| world.get::<Wreck>(wreck)).collect();
+        assert_eq!(wrecks.len(), 1);
+        assert_eq!(wrecks[0].load, Load { material, ..Load::default() }, "a quarter of what it took");
+    }
+}
+
+#[test]
+fn rule_11_a_map_has_so_many_structures_in_all() {
+    let mut balance = keel_testkit::shipped_balance();
+    balance.structures.a_map = 3;
+    let mut game =
+        Game::new(Setup { balance: std::sync::Arc::new(balance), layer: 4, others: true, ..Setup::default() });
+    let built: Vec<_> = (0..3)
+        .flat_map(|n| {
+            let head = game.pilot();
+            game.op(head, Op::Found { name: format!("Keel{n}") }).unwrap();
+            game.stock(head);
+            [0, 1].map(|row| {
+                let ship = game.ship_at(head, game.common(0, Faction::Human), Hex::new(3, 2 * n + row));
+                let text = game.op(head, Op::Build { ship, kind: OUTPOST }).map_err(|refusal| refusal.to_string());
+                text.map(|_| ())
+            })
+        })
+        .collect();
+    let full = Err("This map has all the structures that it can have.".to_owned());
+    assert_eq!(built, [Ok(()), Ok(()), Ok(()), full.clone(), full.clone(), full]);
 }
 
 #[test]
@@ -246,6 +291,21 @@ fn rule_11_a_harvest_ends_with_the_stay() {
     game.op(pilot, Op::Harvest { ship }).unwrap();
     assert_eq!(game.op(pilot, Op::Cancel { ship }), Ok(Done::Stopped));
     assert!(game.find::<Harvest>(ship).is_none());
+    // A transit is no stay, and a gathering that leads nowhere is no reason to stop.
+    let mate = game.ship_at(pilot, game.common(0, Faction::Human), hex);
+    game.op(pilot, Op::Harvest { ship: mate }).unwrap();
+    game.op(pilot, Op::Gather).unwrap();
+    assert!(game.find::<Harvest>(mate).is_some());
+    game.op(pilot, Op::Harvest { ship }).unwrap();
+    game.app.insert_resource(OperatorOps(true));
+    game.op(pilot, Op::Force(Force::Wormhole(MapKey::layer(1)))).unwrap();
+    game.step(1);
+    let door = game.app.world().resource::<keel_sim::Wormholes>().found_by(pilot).next().unwrap().0;
+    game.op(pilot, Op::Follow { ship: mate, follows: false }).unwrap();
+    game.op(pilot, Op::Jump { ship, wormhole: door }).unwrap();
+    assert!(game.find::<Harvest>(ship).is_none() && game.find::<Harvest>(mate).is_some());
+    game.op(pilot, Op::Cancel { ship }).unwrap();
+    game.kill(mate);
     game.op(pilot, Op::Harvest { ship }).unwrap();
     let map = game.app.world().resource::<keel_sim::Maps>().get(MapKey::rift(3)).unwrap();
     let layout = game.app.world().get::<keel_sim::Map>(map).unwrap().layout.clone();

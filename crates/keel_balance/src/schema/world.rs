@@ -63,6 +63,10 @@ pub struct Structures {
     pub outpost: Structure,
     /// What a harvest in the sector of an outpost is multiplied by.
     pub outpost_yield: u8,
+    /// Structures of all charters that a map has at most.
+    pub a_map: u8,
+    /// The share of its material that a structure leaves when it falls.
+    pub wreck: Share,
 }
 
 /// A structure.

@@ -33,31 +33,38 @@ fn decide(
 ) {
     let now = now.moment();
     for (entity, mut squad, mut alert, fleet) in &mut squads {
-        let mut idle = None;
+        let (mut idle, mut enemies, mut any_pilot) = (false, false, false);
         for ship in fleet.iter().filter_map(|ship| sight.ship(ship)) {
             if ship.locking.is_none() {
-                idle.get_or_insert(ship.sector.0);
+                // A squad may be apart: each of its ships looks about where it is.
+                let prey = sight.prey(&mut preys, ship.sector.0, now);
+                idle = true;
+                enemies |= prey.pilot.is_some();
+                any_pilot |= prey.any_pilot;
             }
             if let Some(power) = sight.triggered(&ship, now.next_step(), ZEAL) {
                 orders.minds.push((ship.ship.id, Act::Power(power)));
             }
         }
-        let Some(sector) = idle else { continue };
-        let prey = sight.prey(&mut preys, sector, now);
-        let Some(enemy) = prey.pilot else {
+        if !idle {
+            continue;
+        }
+        if !enemies {
             alert.engages = None;
-            if !prey.any_pilot {
+            if !any_pilot {
                 commands.entity(entity).remove::<Alert>();
             }
             continue;
-        };
+        }
         let engages = *alert.engages.get_or_insert_with(|| {
             let most = Micros::from(tuning.balance.lock.npc_delay_s);
             now + squad.stream.up_to(most)
         });
         if engages <= now.next_step() {
-            let ships = fleet.iter().filter_map(|ship| sight.ship(ship)).filter(|ship| ship.locking.is_none());
-            orders.minds.extend(ships.map(|ship| (ship.ship.id, Act::Lock(enemy))));
+            for ship in fleet.iter().filter_map(|ship| sight.ship(ship)).filter(|ship| ship.locking.is_none()) {
+                let enemy = sight.prey(&mut preys, ship.sector.0, now).pilot;
+                orders.minds.extend(enemy.map(|enemy| (ship.ship.id, Act::Lock(enemy))));
+            }
         }
     }
     preys.clear();

@@ -63,6 +63,9 @@ impl Bridge<'_> {
 
     /// A pilot's order to stop. Those who are in the active ship's transit stop with it.
     pub(super) fn stop(&mut self, ship: Entity, fleet: Entity) -> Result<Done, Refusal> {
+        if self.get::<Helm>(ship)?.leg() == Leg::Still && self.world.entity_mut(ship).take::<Harvest>().is_some() {
+            return Ok(Done::Stopped);
+        }
         let of = |helm: &Helm| (helm.leg(), helm.passage());
         let passage = of(self.get::<Helm>(ship)?);
         let done = self.cancel(ship)?;
@@ -79,9 +82,6 @@ impl Bridge<'_> {
 
     pub(super) fn cancel(&mut self, ship: Entity) -> Result<Done, Refusal> {
         self.sector(ship)?;
-        if self.get::<Helm>(ship)?.leg() == Leg::Still && self.world.entity_mut(ship).take::<Harvest>().is_some() {
-            return Ok(Done::Stopped);
-        }
         let (now, cooldown) = (self.now, self.sheet(ship)?.navigation.jump_cooldown);
         self.get_mut::<Helm>(ship)?.halt(now, cooldown)
     }
@@ -198,7 +198,7 @@ impl Bridge<'_> {
             self.note(ship, Note::Clamped);
             return Ok(());
         }
-        self.world.entity_mut(ship).remove::<Locking>();
+        self.world.entity_mut(ship).remove::<(Locking, Harvest)>();
         self.wake(ship);
         self.note(ship, note);
         Ok(())
@@ -235,7 +235,7 @@ impl Bridge<'_> {
         }
         self.get_mut::<Helm>(ship)?.stop();
         self.obeying.push(ship);
-        self.world.resource_mut::<Docking>().add(ship);
+        self.world.resource_mut::<Docking>().order(ship);
         Ok(Done::Docking)
     }
 

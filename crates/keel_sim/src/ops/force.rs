@@ -6,7 +6,7 @@ use keel_map::{Hex, MapKey};
 use super::Bridge;
 use crate::incursions;
 use crate::orders::{Done, Force, OperatorOps, Refusal};
-use crate::storms;
+use crate::storms::Storms;
 use crate::world::{Map, Maps};
 use crate::wormholes::{Place, Wormholes};
 
@@ -18,7 +18,8 @@ impl Bridge<'_> {
         let (Force::Storm(key) | Force::Incursion(key) | Force::Wormhole(key)) = force;
         let map = self.world.resource::<Maps>().get(key).ok_or(Refusal::NoSuchMap)?;
         match force {
-            Force::Storm(key) => storms::land(self.world, key),
+            // Where storms land: not amid the orders of a step.
+            Force::Storm(key) => self.world.resource_mut::<Storms>().force(key),
             Force::Incursion(key) => {
                 let around = self.whereabouts(fleet).ok().filter(|place| place.map == key).map(|place| place.hex);
                 if !incursions::begin(self.world, key, around.filter(|&hex| hex != Hex::CENTRE), self.now) {

@@ -10,7 +10,7 @@ use crate::ids::{PilotId, WreckId};
 use crate::orders::{Done, Refusal};
 use crate::pay::{LiesIn, Wreck, WreckIndex};
 use crate::structures::{self, Structure, StructureKind};
-use crate::world::{Cargo, Haven, Hold};
+use crate::world::{Cargo, Haven, Hold, Sector};
 
 impl Bridge<'_> {
     /// What is in a wreck goes to the pilot, and is there no more. Modules that the hold has no room for stay in it.
@@ -80,6 +80,12 @@ impl Bridge<'_> {
             return Err(Refusal::SectorTaken);
         }
         let StructureRule { most, ore, gas, material, .. } = *kind.rule(&self.balance);
+        let map = self.map(sector)?.0.map;
+        let mut all = self.world.query::<(&Structure, &Sector)>();
+        if all.iter(self.world).filter(|(_, sector)| sector.map == map).count() >= self.balance.structures.a_map.into()
+        {
+            return Err(Refusal::MapBuilt);
+        }
         let mut all = self.world.query::<&Structure>();
         let is_one = |structure: &&Structure| (structure.charter, structure.kind) == (charter, kind);
         if all.iter(self.world).filter(is_one).count() >= most.into() {

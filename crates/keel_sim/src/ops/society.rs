@@ -178,7 +178,6 @@ impl Bridge<'_> {
         }
         let mut bonds = self.bonds_mut();
         bonds.members.insert(pilot, id);
-        bonds.ports += 1;
         // Mates hold no lock on each other.
         bonds.loosened = true;
         Ok(Done::Joined(id))
@@ -197,7 +196,6 @@ impl Bridge<'_> {
     pub(super) fn leave(&mut self, pilot: PilotId) -> Result<Done, Refusal> {
         let id = self.charter_of(pilot)?;
         let mut bonds = self.bonds_mut();
-        bonds.ports += 1;
         bonds.members.remove(&pilot);
         bonds.loosened = true;
         let charter = self.charter_mut(id)?;

@@ -95,7 +95,7 @@ pub(super) fn chart(
     seers.extend(appeared.read().map(|appeared| appeared.ship));
     // After a storm everyone looks about anew.
     let is_anew = std::mem::replace(&mut *passed, storms.passed()) != storms.passed();
-    let all = ships.iter().filter(|_| is_anew);
+    let all = is_anew.then(|| ships.iter()).into_iter().flatten();
     for (ship, card, powers, sector) in seers.drain(..).filter_map(|ship| ships.get(ship).ok()).chain(all) {
         let Some(pilot) = ship.pilot() else { continue };
         let Some((mut charts, mut purse)) = pilots.get(pilot).and_then(|pilot| owners.get_mut(pilot).ok()) else {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
 use keel_balance::Balance;
+use keel_rules::fire::Owner;
 use keel_rules::pay::{rift_multiple, wreck_material, wreck_odds};
 use keel_rules::{Blueprint, Fit, Module, Moment, Site};
 
@@ -12,6 +13,7 @@ use crate::ids::WreckId;
 use crate::incursions::Invader;
 use crate::schedule::Now;
 use crate::stream::Stream;
+use crate::structures::StructureKind;
 use crate::world::{Contact, Map, Sector, Tuning};
 
 /// A wreck.
@@ -116,6 +118,13 @@ fn load_of_pilots(balance: &Balance, fit: &Fit, stream: &mut Stream) -> Load {
     Load { modules, ..Load::default() }
 }
 
+/// What is left of a structure: less than it took, so that nobody builds one for its wreck.
+fn load_of_structure(balance: &Balance, fit: &Fit) -> Load {
+    let is_one = |kind: &StructureKind| kind.fit(balance).class == fit.class;
+    let took = StructureKind::ALL.into_iter().find(is_one).map_or(0, |kind| kind.rule(balance).material);
+    Load { material: (took as f32 * balance.structures.wreck.get()) as u32, ..Load::default() }
+}
+
 /// Ships that are lost leave a wreck.
 pub(super) fn leave(
     now: Res<Now>,
@@ -135,9 +144,10 @@ pub(super) fn leave(
         }
         let Some(map) = sectors.get(*sector).ok().and_then(|sector| maps.get(sector.map).ok()) else { continue };
         let mut rolls = rolls.clone();
-        let load = match ship.pilot() {
-            Some(_) => load_of_pilots(balance, fit, &mut rolls),
-            None => load_of_npc(balance, map.site(), fit, &mut rolls),
+        let load = match ship.owner {
+            Owner::Pilot(_) => load_of_pilots(balance, fit, &mut rolls),
+            Owner::Npc => load_of_npc(balance, map.site(), fit, &mut rolls),
+            Owner::Charter(_) => load_of_structure(balance, fit),
         };
         if load.is_empty() {
             continue;

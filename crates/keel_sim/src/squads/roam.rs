@@ -53,31 +53,40 @@ struct Way {
     takes: Micros,
 }
 
-/// A sector beside a squad's own that has room for it, if it is together, at rest and undisturbed.
+/// A sector beside a squad's own that has room for it, if it is at rest and undisturbed; for one that is apart, where it comes
+/// together.
 fn way_of(world: &World, map: Entity, squad: Entity, stream: &mut Stream) -> Option<Way> {
     if world.get::<Alert>(squad).is_some() {
         return None;
     }
     let fleet: Vec<Entity> = world.get::<Fleet>(squad)?.iter().collect();
-    let at = world.get::<InSector>(*fleet.first()?)?.0;
-    let is_ready = |&ship: &Entity| {
-        world.get::<InSector>(ship).is_some_and(|sector| sector.0 == at)
-            && world.get::<Helm>(ship).is_some_and(|helm| helm.leg() == Leg::Still)
-    };
-    if !fleet.iter().all(is_ready) {
+    let is_still = |&ship: &Entity| world.get::<Helm>(ship).is_some_and(|helm| helm.leg() == Leg::Still);
+    if !fleet.iter().all(is_still) {
         return None;
     }
     let parts = world.get::<Map>(map)?;
-    let beside = world.get::<Sector>(at)?.hex.neighbours().filter(|&hex| hex != Hex::CENTRE);
-    let open = beside.filter_map(|hex| Some((hex, parts.sector(hex)?)));
-    let free: Vec<(Hex, Entity)> = open.filter(|&(_, to)| room(world, parts, to) >= fleet.len()).collect();
-    let &(hex, to) = free.get(stream.below(free.len().max(1)))?;
-    let hop = |ship: Entity| {
-        let navigation = world.get::<Card>(ship)?.0.navigation;
-        // The order is obeyed a step later, and a hop ends with a step.
-        Some((navigation.window.get() + navigation.hop.get()).saturating_add(200_000))
+    let at = world.get::<InSector>(*fleet.first()?)?.0;
+    let is_away = |ship: &Entity| world.get::<InSector>(*ship).is_some_and(|sector| sector.0 != at);
+    let stray: Vec<Entity> = fleet.iter().copied().filter(is_away).collect();
+    let here = world.get::<Sector>(at)?.hex;
+    let (hex, to, goes) = if stray.is_empty() {
+        let beside = here.neighbours().filter(|&hex| hex != Hex::CENTRE);
+        let open = beside.filter_map(|hex| Some((hex, parts.sector(hex)?)));
+        let free: Vec<(Hex, Entity)> = open.filter(|&(_, to)| room(world, parts, to) >= fleet.len()).collect();
+        let &(hex, to) = free.get(stream.below(free.len().max(1)))?;
+        (hex, to, fleet)
+    } else {
+        // A storm has parted them: they come together first.
+        (room(world, parts, at) >= stray.len()).then_some((here, at, stray))?
     };
-    let takes = Micros::new(fleet.iter().filter_map(|&ship| hop(ship)).max()?);
-    let ships = fleet.iter().filter_map(|&ship| world.get::<Ship>(ship)).map(|ship| ship.id).collect();
+    let way = |ship: Entity| {
+        let from = world.get::<Sector>(world.get::<InSector>(ship)?.0)?.hex;
+        let hops = parts.layout.path(from, hex)?.len() as u32;
+        let navigation = world.get::<Card>(ship)?.0.navigation;
+        // The order is obeyed a step later, and the last hop ends with a step.
+        Some((navigation.window.get() + navigation.hop.get()).saturating_mul(hops).saturating_add(200_000))
+    };
+    let takes = Micros::new(goes.iter().filter_map(|&ship| way(ship)).max()?);
+    let ships = goes.iter().filter_map(|&ship| world.get::<Ship>(ship)).map(|ship| ship.id).collect();
     Some(Way { to, hex, ships, takes })
 }

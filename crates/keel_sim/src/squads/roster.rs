@@ -67,15 +67,18 @@ impl Roster {
 
     /// All that it is but for entities, for a hash.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let own = [
-            self.stream.fingerprint(),
-            self.roaming.fingerprint(),
-            self.squads.len() as u64,
-            self.filled.into(),
-            self.roams.get(),
-        ];
-        let bound = self.bound.iter().flat_map(|(until, _, ships)| [until.get(), *ships as u64]);
-        own.into_iter().chain(self.due.iter().map(|due| due.get())).chain(bound)
+        let own = [self.stream.fingerprint(), self.roaming.fingerprint(), self.filled.into(), self.roams.get()];
+        own.into_iter().chain(self.due.iter().map(|due| due.get()))
+    }
+
+    /// Its squads, in the order in which they came.
+    pub(crate) fn squads(&self) -> impl Iterator<Item = Entity> {
+        self.squads.iter().copied()
+    }
+
+    /// Sectors that squads are on their way to, until when, and how many ships come.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = (Moment, Entity, usize)> {
+        self.bound.iter().copied()
     }
 }
 
@@ -133,7 +136,10 @@ fn fill_map(world: &mut World, map: Entity, now: Moment) {
         {
             // No sector has room: what is missing waits for some.
             roster.filled = true;
-            roster.due.push_back(now + balance.squads.respawn_s.into());
+            for _ in roster.squads.len() + roster.due.len()..wanted {
+                roster.due.push_back(now + balance.squads.respawn_s.into());
+            }
+            break;
         }
     }
 }
