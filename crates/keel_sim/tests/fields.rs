@@ -154,7 +154,7 @@ fn industry(balance: &Arc<Balance>) -> String {
     let mut game = Game::new(setup);
     game.app.insert_resource(OperatorOps(true));
     let head = game.pilot();
-    game.step(1);
+    game.step(20);
     let mut all = format!("{:x}\n", game.hash());
     for map in MapKey::all() {
         game.order(head, Op::Force(Force::Incursion(map)));
