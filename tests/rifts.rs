@@ -16,6 +16,8 @@ fn hasty(file: &Path) {
         ("moving: (window_s: 0.4,", "moving: (window_s: 0.0,"),
         ("starter: (class: \"Patrol\",", "starter: (class: \"Carrier\","),
         ("reach: 1, waves: 3,", "reach: 0, waves: 1,"),
+        ("sectors: 207, sector_cap: 2,", "sectors: 207, sector_cap: 1,"),
+        ("sectors: 414, sector_cap: 4,", "sectors: 414, sector_cap: 2,"),
         ("incursion_cap: 4, notches: 1,", "incursion_cap: 1, notches: 1,"),
         ("incursion_cap: 8, notches: 2)", "incursion_cap: 2, notches: 2)"),
         ("harvest: (takes_s: 20)", "harvest: (takes_s: 1)"),
@@ -53,7 +55,7 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     let log = flown(
         &server,
         "dock\nawait docked 5\nfit system4 wormhole scanner Human\nfit system5 Sensor Human\nundock\nchart 120\nawait log is charted 5\nwait 1\n\
-         show chart\nshow wormholes\nshow cargo\nhunt 60\nfight 60\nwait 1\nshow wrecks\ntake nearest\nwait 1\nshow cargo\n",
+         show chart\nshow wormholes\nshow cargo\nhunt 60\nfight 60\nwait 1\nshow wrecks\ntake all\nwait 1\nshow cargo\n",
     );
     has(&log, &["Layer 1 is charted. 1 Notch paid.", "Layer 1 is charted to 100 %.", "belt, richness ", "gas cloud, "]);
     has(&log, &["Salt 0.00 · Notches 1", ", leads to ", " min old", " danger: "]);
@@ -77,7 +79,7 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     );
     has(
         &log,
-        &["It leads to Rift 1.", "Low danger: Rift 1, twice the NPCs of Layer 1, NPC squads of up to 4; open fire"],
+        &["It leads to Rift 1.", "Low danger: Rift 1, twice the NPCs of Layer 1, NPC squads of up to 2; open fire"],
     );
     has(&log, &["The storm has passed. Rift 1 has settled into ", "Rift 2: storm in ", ":00 UTC"]);
     has(&log, &["Rift 1 is charted. 2 Notches paid.", "Salt 0.00 · Notches 3"]);

@@ -44,7 +44,7 @@ const DEEDS: [&str; 60] = [
     "hostile CHARTER'S-NUMBER",
     "peace CHARTER'S-NUMBER",
     "build berth|outpost",
-    "take nearest|ID",
+    "take all|ID",
     "harvest",
     "retreat",
     "force storm MAP",
@@ -80,7 +80,8 @@ pub(crate) fn usage(words: &[&str], more: &[&'static str]) -> String {
     if alike.is_empty() {
         let mut verbs: Vec<&str> = ways().map(|way| verb(&way)).collect();
         verbs.dedup();
-        format!("no order begins with \"{first}\"; orders are {}", verbs.join(", "))
+        let orders = format!("orders are {}", verbs.join(", "));
+        if first.is_empty() { orders } else { format!("no order begins with \"{first}\"; {orders}") }
     } else {
         format!("say {}", alike.join(", or "))
     }
@@ -120,7 +121,7 @@ pub(crate) enum Deed {
     Take(Option<u32>),
     Harvest,
     Retreat,
-    Force(Force),
+    Force(Event, String),
     Fit(Slot, Stuff),
     Repair(Slot),
     Commission(String, Option<String>),
@@ -155,6 +156,14 @@ pub(crate) enum Stuff {
     Hold(u32),
     /// The name of a kind and of a faction.
     Yard(String, String),
+}
+
+/// What an operator has happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Storm,
+    Incursion,
+    Wormhole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,18 +230,18 @@ pub(crate) fn deed(words: &[&str]) -> Option<Deed> {
         ["peace", charter] => Deed::Hostile(charter.parse().ok()?, false),
         ["build", "berth"] => Deed::Build(Structure::Berth),
         ["build", "outpost"] => Deed::Build(Structure::Outpost),
-        ["take", "nearest"] => Deed::Take(None),
+        ["take", "all"] => Deed::Take(None),
         ["take", wreck] => Deed::Take(Some(wreck.parse().ok()?)),
         ["harvest"] => Deed::Harvest,
         ["retreat"] => Deed::Retreat,
         ["force", what, map] => {
-            let map = map.parse::<MapKey>().ok()?.code();
-            Deed::Force(match *what {
-                "storm" => Force::Storm(map),
-                "incursion" => Force::Incursion(map),
-                "wormhole" => Force::Wormhole(map),
+            let event = match *what {
+                "storm" => Event::Storm,
+                "incursion" => Event::Incursion,
+                "wormhole" => Event::Wormhole,
                 _ => return None,
-            })
+            };
+            Deed::Force(event, owned(map))
         }
         ["fit", slot, "empty"] => Deed::Fit(slot_named(slot)?, Stuff::Empty),
         ["fit", slot, "hold", module] => Deed::Fit(slot_named(slot)?, Stuff::Hold(module.parse().ok()?)),
@@ -347,8 +356,12 @@ impl Deed {
                 pilot.order(|ship| Command::Jump { ship, wormhole });
             }
             Self::Jump(None) => {
-                let wormhole = pilot.wormhole_here().ok_or("you know of no wormhole in this sector")?;
-                pilot.order(|ship| Command::Jump { ship, wormhole });
+                match *pilot.wormholes_here() {
+                    [] => return Err("you know of no wormhole in this sector".to_owned()),
+                    [wormhole] => pilot.order(|ship| Command::Jump { ship, wormhole }),
+                    // One may lead home, and the other into a Rift.
+                    _ => return Err("several wormholes are here: say jump CODE; i lists them".to_owned()),
+                }
             }
             Self::Dock => pilot.order(|ship| Command::Dock { ship }),
             Self::Undock => pilot.order(|ship| Command::Undock { ship }),
@@ -373,13 +386,25 @@ impl Deed {
             Self::Leave => pilot.say(Command::Leave),
             Self::Hostile(charter, hostile) => pilot.say(Command::Hostile { charter, hostile }),
             Self::Build(structure) => pilot.order(|ship| Command::Build { ship, structure }),
-            Self::Take(wreck) => {
-                let wreck = wreck.or_else(|| pilot.wreck_here()).ok_or("no wreck is in your sector")?;
-                pilot.order(|ship| Command::Take { ship, wreck });
+            Self::Take(Some(wreck)) => pilot.order(|ship| Command::Take { ship, wreck }),
+            Self::Take(None) => {
+                let wrecks = pilot.wrecks_here();
+                if wrecks.is_empty() {
+                    return Err("no wreck is in your sector".to_owned());
+                }
+                // As many as a server takes orders at once.
+                wrecks.into_iter().take(20).for_each(|wreck| pilot.order(|ship| Command::Take { ship, wreck }));
             }
             Self::Harvest => pilot.order(|ship| Command::Harvest { ship }),
             Self::Retreat => pilot.say(Command::Retreat),
-            Self::Force(force) => pilot.say(Command::Force(force)),
+            Self::Force(event, map) => {
+                let map = map.to_lowercase().parse::<MapKey>().map_err(|error| error.to_string())?.code();
+                pilot.say(Command::Force(match event {
+                    Event::Storm => Force::Storm(map),
+                    Event::Incursion => Force::Incursion(map),
+                    Event::Wormhole => Force::Wormhole(map),
+                }));
+            }
             Self::Fit(slot, stuff) => {
                 let part = stuff.part(pilot)?;
                 pilot.order(|ship| Command::Fit { ship, slot, part });
@@ -499,8 +524,8 @@ mod tests {
             ("show combat", Deed::Show(Report::Combat)),
             ("build outpost", Deed::Build(Structure::Outpost)),
             ("take 12", Deed::Take(Some(12))),
-            ("take nearest", Deed::Take(None)),
-            ("force storm rift-6", Deed::Force(Force::Storm(16))),
+            ("take all", Deed::Take(None)),
+            ("force storm rift-6", Deed::Force(Event::Storm, "rift-6".into())),
             ("show journal", Deed::Show(Report::Journal)),
         ];
         for (line, expected) in table {
@@ -550,7 +575,7 @@ mod tests {
             "fit wing gun Human",
             "fit armor Human",
             "join keel",
-            "force storm rift-9",
+            "force haven rift-3",
             "build haven",
             "show me",
         ] {

@@ -84,8 +84,10 @@ fn do_in_words(pilot: &mut Pilot, view: &mut View) {
         }
         (Some(deed), _) => deed.go(pilot),
         (None, []) => Ok(()),
-        (None, ["help"]) => Err(usage(&[], &[])),
-        (None, ["help", about @ ..]) => Err(usage(about, &[])),
+        (None, ["help", about @ ..]) => {
+            pilot.tell(usage(about, &[]));
+            Ok(())
+        }
         (None, words) => Err(usage(words, &[])),
     };
     if let Err(reason) = done {

@@ -25,7 +25,11 @@ pub(crate) fn journal_lines(pilot: &Pilot) -> Vec<String> {
     let (journal, utc) = (replica.journal(), replica.utc());
     let now = replica.step() * STEP_MICROS;
     let left = |moment: u64| span(moment.saturating_sub(now) / 1_000_000);
-    let incursions = journal.incursions.iter().map(|incursion| {
+    // Those of the pilot's own map first.
+    let own = pilot.active().map(|ship| ship.map);
+    let mut on: Vec<_> = journal.incursions.iter().collect();
+    on.sort_by_key(|incursion| (Some(incursion.map) != own, incursion.begins));
+    let incursions = on.into_iter().map(|incursion| {
         let (col, row) = incursion.sectors.first().copied().unwrap_or_default();
         let faction = replica.word(|welcome| &welcome.factions, incursion.faction);
         let head = format!("{faction} incursion on {} around {col} {row}", title(incursion.map));
@@ -46,6 +50,13 @@ pub(crate) fn journal_lines(pilot: &Pilot) -> Vec<String> {
         }
     });
     incursions.chain(storms).collect()
+}
+
+/// When the storm that builds over a map lands; nothing while none does.
+pub(crate) fn storm_over(pilot: &Pilot, map: u8) -> String {
+    let (replica, utc) = (pilot.replica(), pilot.replica().utc());
+    let storm = replica.journal().storms.iter().find(|storm| storm.map == map && storm.is_building);
+    storm.map_or_else(String::new, |storm| format!(" · storm in {}", span(storm.lands.saturating_sub(utc))))
 }
 
 /// Wallet and cargo.

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use keel_client::{Client, ClientError, Command, Contact, Event, Flags, Leg, OwnShip, Replica, STEP_MICROS, Shot, Who};
+use keel_client::{
+    Client, ClientError, Command, Contact, Event, Flags, Ground, Leg, OwnShip, Replica, STEP_MICROS, Shot, Who,
+};
 use keel_map::Hex;
 
 use super::POLL;
@@ -27,6 +29,8 @@ pub(crate) struct Pilot {
     pub(crate) shots: Vec<Shot>,
     /// Combat logs that have come, so that a reader can tell a new one.
     pub(crate) logs: usize,
+    /// The ship that the pilot flies, or flew last.
+    flown: Option<u32>,
     /// Sectors that the ship has been in, by layer.
     been: BTreeSet<(u8, Hex)>,
     /// The last sector that a course was ordered to.
@@ -49,6 +53,7 @@ impl Pilot {
             logged: 0,
             shots: Vec::new(),
             logs: 0,
+            flown: None,
             been: BTreeSet::new(),
             gone: None,
             asked: VecDeque::new(),
@@ -76,9 +81,8 @@ impl Pilot {
         for event in self.client.poll()? {
             match event {
                 Event::Line(line) => {
-                    // A line about an escort says which.
-                    let is_active = self.active().is_none_or(|active| active.id == line.ship);
-                    let text = if line.ship == 0 || is_active || self.replica().own_ship(line.ship).is_none() {
+                    // A line about another ship than the one that is flown, or was until now, says which.
+                    let text = if line.ship == 0 || self.flown.is_none_or(|flown| flown == line.ship) {
                         line.text
                     } else {
                         format!("[{}] {}", line.ship, line.text)
@@ -105,6 +109,7 @@ impl Pilot {
                 Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
             }
         }
+        self.flown = self.active().map(|ship| ship.id).or(self.flown);
         if let Some((layer, here)) = self.active().map(|ship| (ship.map, place_of(ship))) {
             self.been.insert((layer, here));
         }
@@ -197,11 +202,36 @@ impl Pilot {
         self.nearest(is_npc)
     }
 
-    /// The wormhole of which the pilot has found an end where the active ship is.
-    pub(crate) fn wormhole_here(&self) -> Option<u32> {
-        let ship = self.active()?;
+    /// The wormholes of which the pilot has found an end where the active ship is.
+    pub(crate) fn wormholes_here(&self) -> Vec<u32> {
         let ends = self.replica().wormholes().iter();
-        ends.filter(|end| end.map == ship.map && end.place == (ship.col, ship.row)).map(|end| end.id).next()
+        ends.filter(|end| self.is_here(end.map, end.place)).map(|end| end.id).collect()
+    }
+
+    fn is_here(&self, map: u8, place: (i16, i16)) -> bool {
+        self.active().is_some_and(|ship| (ship.map, (ship.col, ship.row)) == (map, place))
+    }
+
+    /// What there is in the active ship's sector besides ships, in words.
+    pub(crate) fn ground_here(&self) -> Vec<String> {
+        let Some(ship) = self.active() else { return Vec::new() };
+        let counted = |count: usize, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(one.to_owned()),
+            count => Some(format!("{count} {more}")),
+        };
+        let ground = self.replica().chart(ship.map).and_then(|chart| chart.get(&(ship.col, ship.row)));
+        let words = [
+            self.is_at_haven().then(|| "Haven".to_owned()),
+            match ground {
+                Some(Ground::Belt(_)) => Some("belt".to_owned()),
+                Some(Ground::Cloud(_)) => Some("gas cloud".to_owned()),
+                Some(Ground::Open) | None => None,
+            },
+            counted(self.wormholes_here().len(), "wormhole", "wormholes"),
+            counted(self.wrecks_here().len(), "wreck", "wrecks"),
+        ];
+        words.into_iter().flatten().collect()
     }
 
     /// The sector of the active ship's map that is not charted and nearest.
@@ -212,11 +242,10 @@ impl Pilot {
         self.sectors().filter(is_new).min_by_key(|hex| (hex.distance(here), *hex))
     }
 
-    /// The first wreck of the active ship's sector.
-    pub(crate) fn wreck_here(&self) -> Option<u32> {
-        let ship = self.active()?;
+    /// The wrecks of the active ship's sector.
+    pub(crate) fn wrecks_here(&self) -> Vec<u32> {
         let wrecks = self.replica().wrecks().iter();
-        wrecks.filter(|wreck| wreck.map == ship.map && wreck.place == (ship.col, ship.row)).map(|wreck| wreck.id).next()
+        wrecks.filter(|wreck| self.is_here(wreck.map, wreck.place)).map(|wreck| wreck.id).collect()
     }
 
     /// Other pilots' ships in view, the nearest first.

@@ -8,6 +8,9 @@ use super::pilot::{Pilot, place_of};
 
 /// The active ship's card and fit, into the log.
 pub(crate) fn card(pilot: &mut Pilot) {
+    if pilot.active().is_none() {
+        return pilot.tell("You have no ship.".to_owned());
+    }
     let lines = pilot.active().and_then(|ship| pilot.replica().card(ship.id)).map(|card| {
         let replica = pilot.replica();
         let fit =
@@ -19,7 +22,10 @@ pub(crate) fn card(pilot: &mut Pilot) {
 
 /// The fleet, into the log.
 pub(crate) fn fleet(pilot: &mut Pilot) {
-    let lines: Vec<String> = pilot.replica().own().map(|ship| fleet_line(pilot.replica(), ship)).collect();
+    let mut lines: Vec<String> = pilot.replica().own().map(|ship| fleet_line(pilot.replica(), ship)).collect();
+    if lines.is_empty() {
+        lines.push("You have no ship.".to_owned());
+    }
     lines.into_iter().for_each(|line| pilot.tell(line));
 }
 
@@ -55,11 +61,7 @@ pub(crate) fn tell(pilot: &mut Pilot, lines: impl Fn(&Pilot) -> Vec<String>) {
 
 /// The found wormholes, into the log.
 pub(crate) fn wormholes(pilot: &mut Pilot) {
-    let mut lines = wormhole_lines(pilot.replica());
-    if lines.is_empty() {
-        lines.push("You have found no wormhole.".to_owned());
-    }
-    lines.into_iter().for_each(|line| pilot.tell(line));
+    tell(pilot, |pilot| wormhole_lines(pilot.replica()));
 }
 
 /// The card of each found end in lines.
@@ -77,7 +79,8 @@ pub(crate) fn wormhole_lines(replica: &Replica) -> Vec<String> {
             format!("{code} at {} {col} {row}, leads to {}, {age} min old", title(wormhole.map), title(wormhole.to));
         [Some(head), Some(format!("  {}", wormhole.danger)), inside].into_iter().flatten()
     });
-    lines.collect()
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { vec!["You have found no wormhole.".to_owned()] } else { lines }
 }
 
 /// A card in lines.

@@ -33,6 +33,9 @@ const DIM: Color = Color::DarkGray;
 /// How often a combat log that is looked at is asked for.
 const RENEWED: Duration = Duration::from_secs(2);
 
+/// For how many seconds a line of a hidden log stands in the last row.
+const TOLD: f64 = 4.0;
+
 /// A server that shows nothing for so long is not well.
 const SILENT: Duration = Duration::from_secs(1);
 
@@ -137,9 +140,19 @@ pub(crate) fn draw(frame: &mut Frame<'_>, pilot: &Pilot, view: &View) {
             Span::styled(text, Style::new().fg(ENEMY))
         }
         Some(words) => Span::raw(format!(":{words}_   (Enter does it, Esc closes; such as: stance all support)")),
-        None => Span::styled(help(view), Style::new().fg(DIM)),
+        None => match last_told(pilot, view) {
+            Some(told) => Span::raw(format!(" {told}")),
+            None => Span::styled(help(view), Style::new().fg(DIM)),
+        },
     };
     frame.render_widget(Paragraph::new(line), keys);
+}
+
+/// What was told a moment ago, while something else stands in the log's place.
+fn last_told<'a>(pilot: &'a Pilot, view: &View) -> Option<&'a str> {
+    let (at, line) = pilot.log.back()?;
+    let is_hidden = view.fitting.is_some() || view.panel != Panel::Log;
+    (is_hidden && pilot.seconds() - at < TOLD).then_some(line.as_str())
 }
 
 fn help(view: &View) -> &'static str {

@@ -142,7 +142,13 @@ pub(crate) fn fly(pilot: &mut Pilot, script: &[Step]) -> anyhow::Result<()> {
         if step.order == Order::Quit {
             break;
         }
-        flight.fly(&step.order, step.tries).with_context(|| format!("line {}", step.line))?;
+        match flight.fly(&step.order, step.tries) {
+            // The connection is no order's to lose.
+            Err(error) if step.tries && error.downcast_ref::<keel_client::ClientError>().is_none() => {
+                flight.pilot.tell(format!("Given up: {error}."));
+            }
+            done => done.with_context(|| format!("line {}", step.line))?,
+        }
     }
     // The answer to a last order is still under way.
     flight.run(Duration::from_millis(300), |_| false)?;

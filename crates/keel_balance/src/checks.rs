@@ -1,7 +1,7 @@
 //! What one value must be to another. Each check names the value to change, at its place in the file.
 
 use crate::load::Record;
-use crate::schema::{Balance, DamageType};
+use crate::schema::{Balance, DamageType, Structure};
 
 /// The five printed classes. More may follow as rows.
 const PRINTED_CLASSES: [&str; 5] = ["Patrol", "Frigate", "Destroyer", "Cruiser", "Carrier"];
@@ -33,6 +33,11 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
         not_empty(&layer.npcs.factions, &format!("{npcs}.factions"), record);
         at_least_one(layer.squad, &format!("layers[{index}].squad"), record);
         at_least_one(layer.sector_cap, &format!("layers[{index}].sector_cap"), record);
+        if layer.incursion_cap < layer.sector_cap {
+            let problem =
+                format!("expected at least the {} of sector_cap, found {}", layer.sector_cap, layer.incursion_cap);
+            record.fault_at(&format!("layers[{index}].incursion_cap"), problem);
+        }
     }
     at_least_one(balance.squads.per_sectors, "squads.per_sectors", record);
     at_least_one(balance.squads.fill_per_step, "squads.fill_per_step", record);
@@ -61,8 +66,23 @@ pub(crate) fn check(balance: &Balance, record: &Record<'_>) {
 
 fn classes(balance: &Balance, record: &Record<'_>) {
     let (classes, structures) = (&balance.classes, &balance.structures);
+    let is_missing = |structure: &Structure| classes.position(&structure.class).is_none();
+    let structures_misnamed = is_missing(&structures.berth) || is_missing(&structures.outpost);
     for (name, structure) in [("berth", &structures.berth), ("outpost", &structures.outpost)] {
-        class_is_known(balance, &structure.class, &format!("structures.{name}.class"), record);
+        let path = format!("structures.{name}.class");
+        class_is_known(balance, &structure.class, &path, record);
+        if PRINTED_CLASSES.contains(&structure.class.as_str()) {
+            record
+                .fault_at(&path, format!("expected a class of its own, found \"{}\", which is flown", structure.class));
+        }
+        // It has an armor and a shield.
+        let takes = balance.grid.armor.get() + balance.grid.shield.get();
+        let class = classes.position(&structure.class).and_then(|place| classes.get(place)).map(|(_, class)| class);
+        if let Some(class) = class.filter(|class| class.power_grid.get() < takes) {
+            let problem =
+                format!("expected at least the {takes} of an armor and a shield, found {}", class.power_grid.get());
+            record.fault_at(&format!("classes.{}.power_grid", structure.class), problem);
+        }
         at_least_one(structure.most, &format!("structures.{name}.most"), record);
     }
     at_least_one(structures.outpost_yield, "structures.outpost_yield", record);
@@ -79,6 +99,10 @@ fn classes(balance: &Balance, record: &Record<'_>) {
         record.fault_at("classes", format!("expected at most {MOST_CLASSES} classes, found {}", classes.len()));
     }
     for (name, class) in classes.iter() {
+        // A class without guns that a structure's row misses by its name is that row's fault.
+        if class.guns == 0 && structures_misnamed {
+            continue;
+        }
         let (wells, words) = if balance.is_structure(name) { (0..=0, "no guns") } else { (1..=2, "1 or 2 guns") };
         if !wells.contains(&class.guns) {
             record.fault_at(&format!("classes.{name}.guns"), format!("expected {words}, found {}", class.guns));
@@ -89,6 +113,9 @@ fn classes(balance: &Balance, record: &Record<'_>) {
         record.fault_at(&format!("classes.{name}.slots"), problem);
     }
 }
+
+/// The longest name of a storm, in characters: it goes into a line of a log.
+const MOST_NAME: usize = 40;
 
 /// More structures than this would leave a storm nothing to reshape.
 const MOST_STRUCTURES: u8 = 40;
@@ -130,6 +157,12 @@ fn maps(balance: &Balance, record: &Record<'_>) {
             format!("expected at least the {} of least_min, found {}", incursions.least_min, incursions.most_min);
         record.fault_at("incursions.most_min", problem);
     }
+    let waves = incursions.wave_s.get() * f64::from(incursions.waves.saturating_sub(1));
+    if incursions.lasts_s.get() <= waves {
+        let problem =
+            format!("expected more than the {waves} s until the last wave, found {}", incursions.lasts_s.get());
+        record.fault_at("incursions.lasts_s", problem);
+    }
     if incursions.reach > MOST_REACH {
         let problem = format!("expected at most {MOST_REACH} hops, found {}", incursions.reach);
         record.fault_at("incursions.reach", problem);
@@ -137,6 +170,17 @@ fn maps(balance: &Balance, record: &Record<'_>) {
     let storms = &balance.storms;
     at_least_one(storms.warn_min, "storms.warn_min", record);
     not_empty(&storms.names, "storms.names", record);
+    for (place, name) in storms.names.iter().enumerate() {
+        if !(1..=MOST_NAME).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+            let problem = format!("expected 1 to {MOST_NAME} characters of one line, found {name:?}");
+            record.fault_at(&format!("storms.names[{place}]"), problem);
+        }
+    }
+    if storms.layer_shift_h >= storms.every_h {
+        let problem =
+            format!("expected less than the {} h from storm to storm, found {}", storms.every_h, storms.layer_shift_h);
+        record.fault_at("storms.layer_shift_h", problem);
+    }
     // So that each day has the same storms.
     if storms.every_h == 0 || 24 % storms.every_h != 0 {
         record.fault_at("storms.every_h", format!("expected hours that divide a day, found {}", storms.every_h));

@@ -112,6 +112,21 @@ fn each_kind_of_fault_names_its_path_and_what_was_expected() {
         "expected a class that is flown",
     );
     one_fault("a_map: 30", "a_map: 41", "structures.a_map", "at most 40, found 41");
+    one_fault("class: \"Berth\"", "class: \"Barn\"", "structures.berth.class", "expected a class of this file");
+    one_fault(
+        "hull: 15, shield: 8, volley: 1, guns: 0, power_grid: 30",
+        "hull: 15, shield: 8, volley: 1, guns: 0, power_grid: 29",
+        "classes.Outpost.power_grid",
+        "expected at least the 30 of an armor and a shield, found 29",
+    );
+    one_fault(
+        "lasts_s: 1800",
+        "lasts_s: 480",
+        "incursions.lasts_s",
+        "expected more than the 480 s until the last wave",
+    );
+    one_fault("layer_shift_h: 1", "layer_shift_h: 12", "storms.layer_shift_h", "expected less than the 12 h");
+    one_fault("\"A shard gale\"", "\"\"", "storms.names[3]", "expected 1 to 40 characters of one line, found \"\"");
     one_fault("waves: 3", "waves: 0", "incursions.waves", "at least 1");
     one_fault("reach: 1, waves", "reach: 5, waves", "incursions.reach", "at most 4 hops, found 5");
     one_fault("least_min: 60, most_min: 180", "least_min: 60, most_min: 59", "incursions.most_min", "at least the 60");

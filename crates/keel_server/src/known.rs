@@ -73,8 +73,8 @@ impl Known {
                 say(ToClient::Hold(hold));
             }
         }
-        // Who is inside of a Rift changes with every jump of anyone's, and is not urgent.
-        if is_time {
+        // Whoever was told of something asks for it next; of the rest, such as who is inside of a Rift, nothing is urgent.
+        if is_time || answered {
             let wormholes = world.wormholes(pilot);
             if wormholes != self.wormholes {
                 self.wormholes.clone_from(&wormholes);

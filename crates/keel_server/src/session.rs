@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bevy_log::{debug, info};
 use keel_protocol::{Ack, Answer, Hello, PROTOCOL_VERSION, ToClient, ToServer, Welcome, Who, check_name, decode};
-use keel_sim::{Order, PilotId};
+use keel_sim::{Op, Order, PilotId};
 
 use crate::convert;
 use crate::known::{Known, RENEWED};
@@ -172,7 +172,12 @@ impl Sessions {
     fn serve(&self, transport: &mut Transport, world: &mut World, client: ClientId, pilot: PilotId, message: ToServer) {
         match message {
             ToServer::Op { seq, command } => match convert::op(command) {
-                Ok(op) => world.order(Order { pilot, seq, op }),
+                Ok(op) => {
+                    if let Op::Force(force) = op {
+                        info!(%pilot, ?force, "an operator's order");
+                    }
+                    world.order(Order { pilot, seq, op });
+                }
                 Err(refusal) => {
                     let answer = Answer { seq, accepted: false, text: refusal.to_string() };
                     transport.say(client, &ToClient::Answer(answer));
@@ -284,6 +289,7 @@ impl Sessions {
             }
         }
         let told = world.take_told();
+        // Those who are told something by which other things they know have changed.
         let mut answered = BTreeSet::new();
         for answer in &told.answers {
             if let Some(&client) = clients.get(&answer.pilot) {
@@ -294,6 +300,9 @@ impl Sessions {
         for noted in &told.notes {
             if let Some(&client) = clients.get(&noted.pilot) {
                 transport.say(client, &ToClient::Line(world.line(noted)));
+                if noted.note.is_news() {
+                    answered.insert(noted.pilot);
+                }
             }
         }
         let bonds = told.bonds;

@@ -27,8 +27,14 @@ pub struct Harvest {
 }
 
 /// Whoever leaves the sector leaves what it was about.
-fn give_up(left: On<Discard<InSector>>, harvests: Query<(), With<Harvest>>, mut commands: Commands) {
-    if harvests.contains(left.entity) {
+fn give_up(
+    left: On<Discard<InSector>>,
+    harvests: Query<&Ship, With<Harvest>>,
+    mut notes: MessageWriter<Noted>,
+    mut commands: Commands,
+) {
+    if let Ok(ship) = harvests.get(left.entity) {
+        notes.write_batch(Noted::ship(ship, Note::HarvestLeft));
         commands.entity(left.entity).try_remove::<Harvest>();
     }
 }

@@ -117,7 +117,8 @@ fn hash_map(hash: &mut Words, world: &World, entity: Entity) {
     }
     for &sector in world.get::<Map>(entity).map_or(&[][..], Map::sectors) {
         if let Some(structure) = world.get::<Structure>(sector) {
-            (place(world, Some(sector)), structure.kind, structure.charter, structure.ship).hash(hash);
+            (place(world, Some(sector)), structure.kind, structure.charter, structure.ship, structure.quiet_until)
+                .hash(hash);
         }
     }
 }

@@ -3,8 +3,8 @@
 use bevy_ecs::prelude::*;
 use keel_balance::Faction;
 use keel_map::{Hex, MapKey, MapKind, Shape};
-use keel_rules::pay::Salt;
-use keel_rules::{Blueprint, Micros};
+use keel_rules::pay::{Salt, is_training};
+use keel_rules::{Blueprint, Micros, Site};
 
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, PilotId, ShipId};
@@ -232,6 +232,17 @@ pub enum Note {
         /// Of which.
         of: Blueprint,
     },
+    /// Someone locks a structure of the pilot's charter.
+    StructureLocked {
+        /// Who.
+        by: Contact,
+        /// What it is.
+        kind: StructureKind,
+        /// On which map.
+        map: MapKey,
+        /// Where.
+        at: Hex,
+    },
     /// A structure of the pilot's charter is destroyed.
     StructureLost {
         /// What it was.
@@ -252,6 +263,8 @@ pub enum Note {
         /// Of what.
         good: Good,
     },
+    /// The ship has left the sector that it harvested.
+    HarvestLeft,
     /// A storm has taken what the ship harvested.
     HarvestLost,
     /// A fair kill was paid.
@@ -333,6 +346,24 @@ pub enum Note {
 }
 
 impl Note {
+    /// Whether it tells of something that changes what the pilot owns, has charted or has found.
+    #[must_use]
+    pub const fn is_news(&self) -> bool {
+        matches!(
+            self,
+            Self::WormholeFound { .. }
+                | Self::Landed { .. }
+                | Self::Charted { .. }
+                | Self::Harvested { .. }
+                | Self::KillPaid { .. }
+                | Self::ClearPaid { .. }
+                | Self::CopyWon { .. }
+                | Self::OriginalWon { .. }
+                | Self::TargetDestroyed { .. }
+                | Self::StormPassed { .. }
+        )
+    }
+
     /// The line, with what pilots and charters of that world are called.
     #[must_use]
     pub fn text(&self, world: &World) -> String {
@@ -397,10 +428,12 @@ impl Note {
             Self::Active => "You fly this ship.".to_owned(),
             Self::IncursionComing { map, at, faction, after } => {
                 let title = map.title();
+                let is_training = map.kind == MapKind::Layer && is_training(balance, Site::Layer(map.tier));
+                let pays = if is_training { " It is for training, and pays nothing." } else { "" };
                 if *after == Micros::ZERO {
-                    format!("A {faction:?} incursion is on {title}, around {at}.")
+                    format!("A {faction:?} incursion is on {title}, around {at}.{pays}")
                 } else {
-                    format!("A {faction:?} incursion is coming to {title}, around {at}, in {after:.0} s.")
+                    format!("A {faction:?} incursion is coming to {title}, around {at}, in {after:.0} s.{pays}")
                 }
             }
             Self::IncursionWave { map, wave, of } => {
@@ -411,6 +444,9 @@ impl Note {
             Self::ClearPaid { map, salt } => format!("Your share in clearing {}: {salt}.", map.title()),
             Self::CopyWon { of } => format!("You did the most. A copy of the {} blueprint is yours.", of.name(balance)),
             Self::OriginalWon { of } => format!("The original of the {} blueprint is yours.", of.name(balance)),
+            Self::StructureLocked { by, kind, map, at } => {
+                format!("{} is locking your charter's {} at {at} on {}.", name(by), kind.word(), map.title())
+            }
             Self::StructureLost { kind, map, at } => {
                 format!("Your charter's {} at {at} on {} is destroyed.", kind.word(), map.title())
             }
@@ -418,6 +454,7 @@ impl Note {
             Self::CastOff => "The berth is gone. The ship is in space.".to_owned(),
             Self::Harvested { amount, good: Good::Ore } => format!("Harvested {amount} ore."),
             Self::Harvested { amount, good: Good::Gas } => format!("Harvested {amount} gas."),
+            Self::HarvestLeft => "The ship has left its harvest.".to_owned(),
             Self::HarvestLost => "The storm has taken what there was to harvest.".to_owned(),
             Self::KillPaid { salt } => format!("A fair kill. {salt} paid."),
             Self::Charted { map, notches } => {

@@ -370,7 +370,7 @@ pub enum Done {
         ships: u8,
     },
     /// What an operator wanted has happened.
-    Forced,
+    Forced(Force),
     /// What was in the wreck is the pilot's.
     Taken {
         /// Modules in the hold.
@@ -422,7 +422,9 @@ impl fmt::Display for Done {
             Self::Dropped => f.write_str("Thrown away."),
             Self::Retreating { ships: 1 } => f.write_str("1 escort flies to the centre."),
             Self::Retreating { ships } => write!(f, "{ships} escorts fly to the centre."),
-            Self::Forced => f.write_str("So it is."),
+            Self::Forced(Force::Storm(map)) => write!(f, "A storm lands on {}.", map.title()),
+            Self::Forced(Force::Incursion(map)) => write!(f, "An incursion comes to {}.", map.title()),
+            Self::Forced(Force::Wormhole(map)) => write!(f, "A wormhole leads from here to {}.", map.title()),
             Self::Taken { modules, left, material, remnants, copies } => {
                 let counts = [
                     (u32::from(*modules), "module", "modules"),
@@ -521,6 +523,9 @@ pub enum Refusal {
     /// There is no such map.
     #[error("There is no such map.")]
     NoSuchMap,
+    /// A wormhole leads away.
+    #[error("A wormhole leads to another map.")]
+    SameMap,
     /// A map has one incursion at a time.
     #[error("There is an incursion on that map already.")]
     IncursionOn,
@@ -611,11 +616,13 @@ pub enum Refusal {
     /// The map has all that it may.
     #[error("This map has all the structures that it can have.")]
     MapBuilt,
-    /// The layer has no room for structures.
-    #[error("Charters build on Layers 4 to 6 and in Rifts alone.")]
+    /// Charters do not build on that layer.
+    #[error("Charters build nothing on this layer.")]
     NoStructures,
     /// The head has not what it takes.
-    #[error("That takes {ore} ore, {gas} gas and {material} material.")]
+    #[error(
+        "That takes {ore} ore, {gas} gas and {material} material. You have {has_ore}, {has_gas} and {has_material}."
+    )]
     TooDear {
         /// What it takes.
         ore: u32,
@@ -623,6 +630,12 @@ pub enum Refusal {
         gas: u32,
         /// What it takes.
         material: u32,
+        /// What there is.
+        has_ore: u64,
+        /// What there is.
+        has_gas: u64,
+        /// What there is.
+        has_material: u64,
     },
     /// There is nothing to harvest.
     #[error("There is neither belt nor cloud in this sector.")]

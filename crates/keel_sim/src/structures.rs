@@ -4,14 +4,16 @@
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_balance::{Balance, Structure as StructureRule};
+use keel_map::{Hex, MapKey};
 use keel_rules::fire::Owner;
-use keel_rules::{ClassId, Fit, FitError, Kind, Module};
+use keel_rules::{ClassId, Fit, FitError, Kind, Module, Moment};
 
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, ShipId};
 use crate::notes::{Note, Noted};
+use crate::schedule::Now;
 use crate::world::{
-    Appeared, Arrival, Awake, Docked, Haven, InSector, Map, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship,
+    Appeared, Arrival, Awake, Contact, Docked, Haven, InSector, Map, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship,
 };
 
 pub(crate) struct StructuresPlugin;
@@ -70,6 +72,8 @@ pub struct Structure {
     pub ship: ShipId,
     /// The fleet that its ship is of.
     base: Entity,
+    /// Until when no further lock on it is told of.
+    pub(crate) quiet_until: Moment,
 }
 
 /// The sector in which a structure's ship stands.
@@ -96,7 +100,7 @@ pub(crate) fn build(
     match spawn_ship(world, spec) {
         Ok((ship, entity)) => {
             world.entity_mut(entity).insert(Stands(sector));
-            world.entity_mut(sector).insert(Structure { kind, charter, ship, base });
+            world.entity_mut(sector).insert(Structure { kind, charter, ship, base, quiet_until: Moment::START });
             world.resource_mut::<Bonds>().has_built(charter);
             Ok(())
         }
@@ -105,6 +109,29 @@ pub(crate) fn build(
             Err(error)
         }
     }
+}
+
+/// Someone locks a structure's ship: its charter is told, and then of no lock on it for a while.
+pub(crate) fn alarm(world: &mut World, target: Entity, by: Contact) {
+    let now = world.resource::<Now>().moment();
+    let quiet = world.resource::<Tuning>().balance.structures.alarm_s.into();
+    let Some(&Stands(sector)) = world.get::<Stands>(target) else { return };
+    let Some(mut structure) = world.get_mut::<Structure>(sector).filter(|structure| structure.quiet_until <= now)
+    else {
+        return;
+    };
+    structure.quiet_until = now + quiet;
+    let (kind, charter) = (structure.kind, structure.charter);
+    tell_members(world, charter, sector, |map, at| Note::StructureLocked { by, kind, map, at });
+}
+
+/// A line for every pilot of a charter, about a sector.
+fn tell_members(world: &mut World, charter: CharterId, sector: Entity, note: impl Fn(MapKey, Hex) -> Note) {
+    let Some(place) = world.get::<Sector>(sector).copied() else { return };
+    let Some(map) = world.get::<Map>(place.map).map(|map| map.key) else { return };
+    let members = world.resource::<Bonds>().charter(charter).map(|charter| charter.members.clone());
+    let noted = members.into_iter().flatten().map(|member| Noted::pilot(member, note(map, place.hex)));
+    world.write_message_batch(noted.collect::<Vec<_>>());
 }
 
 /// A structure's ship is no more: neither is what it was good for.
@@ -119,13 +146,9 @@ fn close(world: &mut World, sector: Entity) {
         return;
     };
     world.despawn(structure.base);
-    let mut bonds = world.resource_mut::<Bonds>();
-    bonds.has_built(structure.charter);
-    let members = bonds.charter(structure.charter).map(|charter| charter.members.clone()).unwrap_or_default();
-    let Some(place) = world.get::<Sector>(sector).copied() else { return };
-    let Some(map) = world.get::<Map>(place.map).map(|map| map.key) else { return };
-    let note = Note::StructureLost { kind: structure.kind, map, at: place.hex };
-    world.write_message_batch(members.into_iter().map(|member| Noted::pilot(member, note)).collect::<Vec<_>>());
+    world.resource_mut::<Bonds>().has_built(structure.charter);
+    let kind = structure.kind;
+    tell_members(world, structure.charter, sector, |map, at| Note::StructureLost { kind, map, at });
     if world.get::<Haven>(sector).is_none() {
         cast_off(world, sector);
     }

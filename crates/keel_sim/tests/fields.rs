@@ -186,6 +186,12 @@ fn industry(balance: &Arc<Balance>) -> String {
     all += &format!("{:x} {:?}\n{:?}\n", game.hash(), game.answers(), game.of_pilot::<Cargo>(head));
     game.step(400);
     let built = game.ships().into_iter().find(|ship| ship.owner == Owner::Charter(1)).map(|ship| ship.id);
+    if let Some(target) = built {
+        let raider = game.pilot();
+        let ship = game.ship_at(raider, Fit::starter(balance), game.hex(target));
+        let _ = game.op(raider, Op::Focus { ship, target });
+        all += &format!("{:x}\n", game.hash());
+    }
     game.kill_all(&built.into_iter().collect::<Vec<_>>());
     all + &format!("{:x} {:?}", game.hash(), game.log(head))
 }

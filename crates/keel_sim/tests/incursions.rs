@@ -78,7 +78,8 @@ fn rule_11_an_incursion_is_announced_comes_in_waves_and_fills_its_sectors_to_the
         }
         let lines: Vec<String> = game.log(operator).into_iter().skip(seen).map(|(_, line)| line).collect();
         let (title, at, faction) = (map.title(), incursion.block[0], incursion.faction);
-        assert!(lines.contains(&format!("A {faction:?} incursion is on {title}, around {at}.")), "{lines:?}");
+        let pays = if map == MapKey::layer(1) { " It is for training, and pays nothing." } else { "" };
+        assert!(lines.contains(&format!("A {faction:?} incursion is on {title}, around {at}.{pays}")), "{lines:?}");
         for wave in 1..=3 {
             assert!(lines.contains(&format!("The incursion on {title} lands wave {wave} of 3.")));
         }

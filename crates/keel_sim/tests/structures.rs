@@ -34,12 +34,16 @@ fn rule_11_charters_build_in_any_rift_and_on_layers_4_to_6_for_ore_gas_and_mater
         if !may {
             game.stock(pilot);
             for kind in StructureKind::ALL {
-                let text = "Charters build on Layers 4 to 6 and in Rifts alone.";
+                let text = "Charters build nothing on this layer.";
                 game.refuses(pilot, Op::Build { ship, kind }, text);
             }
             continue;
         }
-        game.refuses(pilot, Op::Build { ship, kind: BERTH }, "That takes 120 ore, 60 gas and 200 material.");
+        game.refuses(
+            pilot,
+            Op::Build { ship, kind: BERTH },
+            "That takes 120 ore, 60 gas and 200 material. You have 0, 0 and 0.",
+        );
         game.stock(pilot);
         let done = game.op(pilot, Op::Build { ship, kind: OUTPOST }).unwrap();
         assert_eq!((done, done.to_string()), (Done::Built(OUTPOST), "The charter's outpost stands.".to_owned()));
@@ -67,6 +71,16 @@ fn rule_11_a_structure_is_shot_at_by_the_one_path_and_falls() {
     game.refuses(head, Op::Focus { ship: mate, target: berth }, "That is your own charter's.");
     game.refuses(scout.0, Op::Focus { ship: scout.1, target: berth }, "That ship is not in your sector.");
     assert!(matches!(game.op(raider, Op::Attack { ship: raids, target: berth }), Ok(Done::Locking { .. })));
+    let alarm = "Raider Carrier 4 is locking your charter's berth at 2 0 on Rift 4.";
+    let alarms =
+        |game: &Game| game.log(head).iter().filter(|(_, line)| line.contains("is locking your charter's")).count();
+    game.says(head, alarm);
+    // Not again and again.
+    for _ in 0..5 {
+        game.op(raider, Op::Hold { ship: raids }).unwrap();
+        game.op(raider, Op::Attack { ship: raids, target: berth }).unwrap();
+    }
+    assert_eq!(alarms(&game), 1);
     game.set(raids, (Battery(1e9), Condition(Pools { shield: 1e9, hull: 1e9 })));
     game.step(200);
     let pools = game.get::<Condition>(berth).0;
@@ -313,6 +327,7 @@ fn rule_11_a_harvest_ends_with_the_stay() {
     game.op(pilot, Op::Move { ship, to }).unwrap();
     game.step(40);
     assert!(game.find::<Harvest>(ship).is_none());
+    assert!(game.log(pilot).iter().any(|(_, line)| line == "The ship has left its harvest."));
     game.step(400);
     assert_eq!(*game.of_pilot::<Cargo>(pilot), Cargo::default());
     if layout.terrain(to) == Some(Terrain::Open) {

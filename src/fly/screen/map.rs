@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, ENEMY, GOLD, HAZARD, HULL, Pilot, SHIELD, View};
-use crate::fly::news::{percent, title};
+use crate::fly::news::{percent, storm_over, title};
 use crate::fly::pilot::{is_npc, place, place_of};
 
 /// Columns of a sector on the map. Odd rows stand half of it to the right.
@@ -20,10 +20,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View
         return frame.render_widget(Block::bordered().title(" No ship "), area);
     };
     let block = Block::bordered().title(format!(
-        " {} · sector {here}{} · charted {} ",
+        " {} · sector {here}{} · charted {}{} ",
         title(layer),
-        if pilot.is_at_haven() { " · Haven" } else { "" },
-        percent(pilot.replica().charted(layer).unwrap_or_default())
+        pilot.ground_here().iter().map(|word| format!(" · {word}")).collect::<String>(),
+        percent(pilot.replica().charted(layer).unwrap_or_default()),
+        storm_over(pilot, layer)
     ));
     let inner = block.inner(area);
     frame.render_widget(block, area);

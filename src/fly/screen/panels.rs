@@ -89,7 +89,7 @@ const KEYS: [&str; 19] = [
     "D, E              ask for or accept a duel with that pilot; end it",
     "c, l, i           card; combat log; wormholes: again for the log",
     "N, C, G           journal of storms and incursions; chart; wallet and cargo",
-    "J, T, H           jump through the wormhole here; take the wreck; harvest",
+    "J, T, H           jump through the wormhole here; take the wrecks; harvest",
     "R                 retreat: all escorts fly to the centre and wait",
     ":                 any order in words; :help lists them, Up brings the last",
     "Ctrl-C            leave",
@@ -106,6 +106,11 @@ pub(super) fn keys(frame: &mut Frame<'_>, area: Rect) {
 pub(super) fn list(frame: &mut Frame<'_>, area: Rect, title: &'static str, lines: impl Iterator<Item = String>) {
     let block = Block::bordered().title(title);
     let rows = usize::from(block.inner(area).height);
-    let lines: Vec<Line<'_>> = lines.take(rows).map(Line::from).collect();
+    let mut lines: Vec<Line<'_>> = lines.map(Line::from).collect();
+    if lines.len() > rows && rows > 0 {
+        let more = lines.len() - rows + 1;
+        lines.truncate(rows - 1);
+        lines.push(Line::from(Span::styled(format!("… and {more} more"), Style::new().fg(DIM))));
+    }
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }

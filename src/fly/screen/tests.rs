@@ -230,7 +230,7 @@ fn a_whole_rift_is_drawn_and_what_was_not_seen_is_not_known() {
     desk.until(|pilot| pilot.replica().chart(1).is_some_and(|chart| chart.len() >= 5));
     desk.shows(&["Layer 1 · sector 0 0 · Haven · charted ", "?"]);
     desk.say("force wormhole rift-6");
-    desk.until(|pilot| pilot.wormhole_here().is_some());
+    desk.until(|pilot| pilot.wormholes_here().len() == 1);
     desk.keys("i");
     desk.shows(&[
         "leads to Rift 6, 0 min old",

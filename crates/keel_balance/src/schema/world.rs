@@ -67,6 +67,8 @@ pub struct Structures {
     pub a_map: u8,
     /// The share of its material that a structure leaves when it falls.
     pub wreck: Share,
+    /// How long after a lock on a structure its charter is told of no other.
+    pub alarm_s: Delay,
 }
 
 /// A structure.

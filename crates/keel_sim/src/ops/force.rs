@@ -28,6 +28,9 @@ impl Bridge<'_> {
             }
             Force::Wormhole(_) => {
                 let near = self.whereabouts(fleet)?;
+                if near.map == key {
+                    return Err(Refusal::SameMap);
+                }
                 let far = self.world.get::<Map>(map).map(|map| map.layout.hexes().to_vec()).unwrap_or_default();
                 let (now, balance) = (self.now, std::sync::Arc::clone(&self.balance));
                 let mut wormholes = self.world.resource_mut::<Wormholes>();
@@ -35,7 +38,7 @@ impl Bridge<'_> {
                 wormholes.open([near, Place { map: key, hex }], false, now, &balance.wormholes);
             }
         }
-        Ok(Done::Forced)
+        Ok(Done::Forced(force))
     }
 
     /// Where the ship that a pilot flies is in space.

@@ -10,6 +10,7 @@ use crate::movement::Helm;
 use crate::notes::Note;
 use crate::orders::{Done, Refusal};
 use crate::shot::{Gun, LockStarted, Locking};
+use crate::structures::alarm;
 use crate::world::{Arrival, InFleet, InSector, Powers, ShipIndex};
 
 impl Bridge<'_> {
@@ -72,6 +73,7 @@ impl Bridge<'_> {
         self.world.entity_mut(ship).insert(Locking(target));
         self.note(ship, Note::Locking { takes });
         self.note(target, Note::LockedBy { contact: mine.contact() });
+        alarm(self.world, target, mine.contact());
         self.world.write_message(LockStarted { shooter: ship, target });
         self.wake(ship);
         self.wake(target);

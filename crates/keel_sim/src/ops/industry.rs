@@ -98,7 +98,8 @@ impl Bridge<'_> {
             cargo.material.checked_sub(material.into()),
         );
         let (Some(ore_left), Some(gas_left), Some(material_left)) = left else {
-            return Err(Refusal::TooDear { ore, gas, material });
+            let (has_ore, has_gas, has_material) = (cargo.ore, cargo.gas, cargo.material);
+            return Err(Refusal::TooDear { ore, gas, material, has_ore, has_gas, has_material });
         };
         (cargo.ore, cargo.gas, cargo.material) = (ore_left, gas_left, material_left);
         if let Err(error) = structures::build(self.world, kind, charter, sector) {
