@@ -97,7 +97,9 @@ pub fn original_chance(balance: &Balance, site: Site) -> f32 {
 /// Whether so much of all damage to an incursion's NPCs makes a contributor: strictly more than the share.
 #[must_use]
 pub fn contributes(balance: &Balance, dealt: f64, all: f64) -> bool {
-    dealt > all * f64::from(balance.pay.contribution.get())
+    // The share as it is written: the nearest `f32` to 0.05 is a little more.
+    let share = (f64::from(balance.pay.contribution.get()) * 1e6).round() / 1e6;
+    dealt > all * share
 }
 
 /// Notches for a full chart.
@@ -213,7 +215,8 @@ mod tests {
     #[test]
     fn rule_11_over_5_percent_is_strictly_more() {
         let balance = shipped();
-        assert!(!contributes(&balance, 5.0, 100.0) && contributes(&balance, 5.01, 100.0));
+        assert!(!contributes(&balance, 5.0, 100.0) && contributes(&balance, 5.000_000_1, 100.0));
+        assert!(!contributes(&balance, 50.0, 1000.0) && contributes(&balance, 50.1, 1000.0));
         assert!(!contributes(&balance, 0.0, 0.0));
     }
 

@@ -205,10 +205,15 @@ fn rule_11_a_full_chart_pays_its_notches_once_and_a_storm_starts_it_again() {
         game.app.world_mut().resource_mut::<WallClock>().set(seconds);
         game.step(1);
     }
-    let open = game.app.world().resource::<keel_sim::Maps>().get(MapKey::rift(2)).unwrap();
-    let open = game.app.world().get::<keel_sim::Map>(open).unwrap().sectors().len();
-    let begun = game.of_pilot::<Charts>(pilot).get(MapKey::rift(2)).unwrap().count();
-    assert!(begun > 7 && begun < open, "what its ships see now: {begun} of {open}");
+    let map = game.app.world().resource::<keel_sim::Maps>().get(MapKey::rift(2)).unwrap();
+    let open = game.app.world().get::<keel_sim::Map>(map).unwrap().layout.hexes().to_vec();
+    let ships: Vec<Hex> =
+        game.ships().iter().filter(|ship| ship.pilot() == Some(pilot)).map(|ship| game.hex(ship.id)).collect();
+    let seen: Vec<Hex> = open.iter().copied().filter(|hex| ships.iter().any(|ship| ship.distance(*hex) <= 1)).collect();
+    let begun = game.of_pilot::<Charts>(pilot).get(MapKey::rift(2)).unwrap();
+    let begun: Vec<Hex> = begun.sectors().map(|index| open[index]).collect();
+    assert_eq!(begun, seen, "what its ships see now, and nothing of before");
+    assert!(begun.len() < open.len());
     spread(&mut game, pilot, MapKey::rift(2));
     game.step(1);
     assert_eq!(game.of_pilot::<Purse>(pilot).notches, 4, "a new map pays anew");

@@ -386,6 +386,8 @@ fn rule_4_a_squad_that_a_storm_has_parted_fights_where_it_is_attacked_and_comes_
             game.op(operator, Op::Force(Force::Storm(MapKey::rift(tier)))).unwrap();
         }
         parted = parted.max(apart(&mut game));
+        let centre = places(&game).into_iter().filter(|(_, place)| place.0.kind == keel_map::MapKind::Rift);
+        assert_eq!(centre.filter(|(_, place)| place.1 == Hex::CENTRE).count(), 0, "no squad is put at the centre");
     }
     assert!(parted > 0, "storms part some");
     game.step(20 * 60 * 15);

@@ -81,12 +81,14 @@ fn way_of(world: &World, map: Entity, squad: Entity, stream: &mut Stream) -> Opt
     };
     let way = |ship: Entity| {
         let from = world.get::<Sector>(world.get::<InSector>(ship)?.0)?.hex;
-        let hops = parts.layout.path(from, hex)?.len() as u32;
+        // No squad goes by way of where pilots come into the world.
+        let path = parts.layout.path(from, hex).filter(|path| !path.contains(&Hex::CENTRE))?;
         let navigation = world.get::<Card>(ship)?.0.navigation;
         // The order is obeyed a step later, and the last hop ends with a step.
-        Some((navigation.window.get() + navigation.hop.get()).saturating_mul(hops).saturating_add(200_000))
+        Some((navigation.window.get() + navigation.hop.get()).saturating_mul(path.len() as u32).saturating_add(200_000))
     };
-    let takes = Micros::new(goes.iter().filter_map(|&ship| way(ship)).max()?);
+    let takes: Option<Vec<u32>> = goes.iter().map(|&ship| way(ship)).collect();
+    let takes = Micros::new(takes?.into_iter().max()?);
     let ships = goes.iter().filter_map(|&ship| world.get::<Ship>(ship)).map(|ship| ship.id).collect();
     Some(Way { to, hex, ships, takes })
 }
