@@ -171,14 +171,15 @@ fn rule_10_two_live_pilots_jump_into_a_rift_and_fire_on_each_other() {
     assert!(ann_content && bob_content, "{ann}\n{ann_errors}\n{bob}\n{bob_errors}");
     let to = door.ends[1].map;
     // Bob has left, and his ship stays in space: a Rift has nowhere to berth it.
-    has(&ann, &["Pilots inside: 1. Away, with ships there: 1."]);
+    has(&ann, &["Pilots inside: 1.", "Fleets left there by pilots who are away: 1."]);
     for log in [&ann, &bob] {
         has(log, &[&format!("Wormhole {code} found at {col} {row}. It leads to {}.", to.title())]);
         has(
             log,
             &[
                 &format!("danger: {}, twice the NPCs of Layer {}", to.title(), to.tier),
-                "Pilots inside: 0. Away, with ships there: 0.",
+                "Pilots inside: 0.",
+                "Fleets left there by pilots who are away: 0.",
                 "Pilots inside: 2.",
             ],
         );

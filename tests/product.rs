@@ -69,7 +69,7 @@ fn two_clients_see_each_other_and_only_what_is_public() {
         lines.collect()
     };
     assert!(lines(&heard[0]).contains(&"Locking. 2.00 s.".to_owned()), "{:?}", heard[0]);
-    assert!(lines(&heard[1]).contains(&format!("Human Patrol {mine} is locking you.")), "{:?}", heard[1]);
+    assert!(lines(&heard[1]).contains(&format!("ann's Patrol {mine} is locking you.")), "{:?}", heard[1]);
     let answers = heard[0].iter().filter(|event| matches!(event, Event::Answer(answer) if answer.accepted)).count();
     assert_eq!(answers, 1);
 }

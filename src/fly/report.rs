@@ -71,13 +71,12 @@ pub(crate) fn wormhole_lines(replica: &Replica) -> Vec<String> {
         let title = |code: u8| MapKey::from_code(code).map_or("nowhere".to_owned(), MapKey::title);
         let age = now.saturating_sub(wormhole.opened) / 60_000_000;
         let (col, row) = wormhole.place;
-        let inside = wormhole
-            .inside
-            .map(|(pilots, fleets)| format!("  Pilots inside: {pilots}. Away, with ships there: {fleets}."));
+        let inside = wormhole.inside.map(|(pilots, _)| format!("  Pilots inside: {pilots}."));
+        let away = wormhole.inside.map(|(_, away)| format!("  Fleets left there by pilots who are away: {away}."));
         let code = &wormhole.code;
         let head =
             format!("{code} at {} {col} {row}, leads to {}, {age} min old", title(wormhole.map), title(wormhole.to));
-        [Some(head), Some(format!("  {}", wormhole.danger)), inside].into_iter().flatten()
+        [Some(head), Some(format!("  {}", wormhole.danger)), inside, away].into_iter().flatten()
     });
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() { vec!["You have found no wormhole.".to_owned()] } else { lines }

@@ -178,10 +178,16 @@ impl Replica {
         self.named(&Named { id, pilot, class, faction })
     }
 
-    /// What a log calls a ship.
+    /// What a log calls a ship: a pilot's by their name, if that was asked for.
     #[must_use]
     pub fn named(&self, ship: &Named) -> String {
-        format!("{} {}", self.make(ship), ship.id)
+        match self.pilot(ship.pilot) {
+            Some(pilot) => {
+                let class = self.word(|welcome| &welcome.classes, ship.class);
+                format!("{}'s {class} {}", pilot.name, ship.id)
+            }
+            None => format!("{} {}", self.make(ship), ship.id),
+        }
     }
 
     /// A ship's maker and class.

@@ -121,7 +121,7 @@ impl World {
 
     /// A line of a pilot's log, in words.
     pub(crate) fn line(&self, noted: &Noted) -> Line {
-        Line { step: self.now(), ship: noted.ship.0, text: noted.note.text(self.app.world()) }
+        Line { step: self.now(), ship: noted.ship.0, text: noted.text(self.app.world()) }
     }
 
     /// What the last step has to tell. Give it back for the next one to fill.

@@ -32,6 +32,12 @@ impl Noted {
         ship.pilot().map(|pilot| Self { pilot, ship: ship.id, note })
     }
 
+    /// The line, with what pilots and charters of that world are called.
+    #[must_use]
+    pub fn text(&self, world: &World) -> String {
+        self.note.text(world, self.pilot)
+    }
+
     /// A line about no ship.
     #[must_use]
     pub const fn pilot(pilot: PilotId, note: Note) -> Self {
@@ -364,14 +370,17 @@ impl Note {
         )
     }
 
-    /// The line, with what pilots and charters of that world are called.
-    #[must_use]
-    pub fn text(&self, world: &World) -> String {
+    fn text(&self, world: &World, reader: PilotId) -> String {
         let balance = &world.resource::<Tuning>().balance;
-        let name = |contact: &Contact| contact.name(balance);
         let pilot = |id: &PilotId| {
             let known = world.resource::<PilotIndex>().get(*id).and_then(|pilot| world.get::<Pilot>(pilot));
             known.map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone())
+        };
+        // A pilot's ship goes by their name, which tells it from an NPC of the same make.
+        let name = |contact: &Contact| match contact.pilot() {
+            Some(id) if id == reader => format!("your {} {}", contact.class.name(balance), contact.id),
+            Some(id) => format!("{}'s {} {}", pilot(&id), contact.class.name(balance), contact.id),
+            None => contact.name(balance),
         };
         let charter = |id: &CharterId| {
             let known = world.resource::<Bonds>().charter(*id);

@@ -224,7 +224,7 @@ fn rule_8_a_clamp_stops_leaving_and_not_shooting_and_an_unclamp_sends_the_move_a
     let hop = Op::Move { ship: theirs, to: Hex::new(1, 0) };
     use_power(&mut game, one, Power::Clamp).unwrap();
     assert_eq!(game.get::<Battery>(mine).0, 90.5);
-    game.says(two, &format!("Sentry Patrol {mine} clamps you."));
+    game.says(two, &format!("pilot 1's Patrol {mine} clamps you."));
     assert!(game.op(two, hop).is_ok(), "it catches when the ship tries to leave");
     let ordered = game.now();
     game.step(7);
@@ -390,7 +390,7 @@ fn rule_8_a_mender_repairs_the_most_damaged_within_one_sector_every_two_seconds(
     game.step(2);
     assert_eq!(hull(&game, beside), 350.0, "decided in one step, done in the next");
     assert_eq!(game.get::<Battery>(mender).0, 90.5);
-    game.says(pilot, &format!("Mended Human Destroyer {beside} by 50 hull."));
+    game.says(pilot, &format!("Mended your Destroyer {beside} by 50 hull."));
     let quiet = game.get::<Quiet>(mender).0;
     assert_eq!(quiet, Moment::START, "no power: it restarts no hull clock");
     game.step(39);

@@ -71,7 +71,7 @@ fn rule_11_a_structure_is_shot_at_by_the_one_path_and_falls() {
     game.refuses(head, Op::Focus { ship: mate, target: berth }, "That is your own charter's.");
     game.refuses(scout.0, Op::Focus { ship: scout.1, target: berth }, "That ship is not in your sector.");
     assert!(matches!(game.op(raider, Op::Attack { ship: raids, target: berth }), Ok(Done::Locking { .. })));
-    let alarm = "Raider Carrier 4 is locking your charter's berth at 2 0 on Rift 4.";
+    let alarm = "pilot 2's Carrier 4 is locking your charter's berth at 2 0 on Rift 4.";
     let alarms =
         |game: &Game| game.log(head).iter().filter(|(_, line)| line.contains("is locking your charter's")).count();
     game.says(head, alarm);

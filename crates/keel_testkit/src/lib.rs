@@ -305,7 +305,7 @@ impl Game {
     #[must_use]
     pub fn log(&self, pilot: PilotId) -> Vec<(u64, String)> {
         let notes = self.app.world().resource::<Heard>().notes.iter().filter(|(_, noted)| noted.pilot == pilot);
-        notes.map(|(step, noted)| (*step, noted.note.text(self.app.world()))).collect()
+        notes.map(|(step, noted)| (*step, noted.text(self.app.world()))).collect()
     }
 
     /// The steps in which a pilot was told that.

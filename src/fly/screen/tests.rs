@@ -235,7 +235,7 @@ fn a_whole_rift_is_drawn_and_what_was_not_seen_is_not_known() {
     desk.shows(&[
         "leads to Rift 6, 0 min old",
         "Deadly danger: Rift 6, twice the NPCs of Layer 6",
-        "Pilots inside: 0. Away",
+        "Pilots inside: 0.",
     ]);
     desk.keys("J");
     desk.until(|pilot| pilot.active().is_some_and(|ship| ship.map == 16));
