@@ -2,25 +2,10 @@
 
 mod keel;
 
-use keel::{Server, end, fly};
+use keel::{Server, end, flown, fly, has};
 use keel_map::{Hex, MapKey, MapKind};
 use keel_sim::{Map, Maps, ShipId, Wormhole, Wormholes};
 use keel_testkit::{Game, Setup};
-
-/// Flies a script to its end; the log.
-#[track_caller]
-fn flown(server: &Server, name: &str, script: &str) -> String {
-    let (log, errors, content) = end(fly(server, name, script));
-    assert!(content, "{log}\n{errors}");
-    log
-}
-
-#[track_caller]
-fn has(log: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(log.contains(part), "no `{part}` in\n{log}");
-    }
-}
 
 #[test]
 fn a_pilot_docks_fits_commissions_and_reads_the_card() {

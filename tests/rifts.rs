@@ -5,7 +5,7 @@ mod keel;
 
 use std::path::Path;
 
-use keel::{Server, end, fly, keel};
+use keel::{Server, flown, has, keel};
 
 /// The shipped balance with a ship that hops ten times as fast and sees far, and incursions of a single small wave: what takes a
 /// pilot an hour takes a test a minute.
@@ -30,20 +30,6 @@ fn hasty(file: &Path) {
     std::fs::write(file, text).unwrap();
 }
 
-#[track_caller]
-fn flown(server: &Server, script: &str) -> String {
-    let (log, errors, content) = end(fly(server, "ann", script));
-    assert!(content, "{log}\n{errors}");
-    log
-}
-
-#[track_caller]
-fn has(log: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(log.contains(part), "no `{part}` in\n{log}");
-    }
-}
-
 #[test]
 fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion_and_finds_the_way_out() {
     let directory = tempfile::tempdir().unwrap();
@@ -54,6 +40,7 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     // Layer 1: a wormhole scanner, the whole chart, and a belt.
     let log = flown(
         &server,
+        "ann",
         "dock\nawait docked 5\nfit system4 wormhole scanner Human\nfit system5 Sensor Human\nundock\nchart 120\nawait log is charted 5\nwait 1\n\
          show chart\nshow wormholes\nshow cargo\nhunt 60\nfight 60\nwait 1\nshow wrecks\ntake all\nwait 1\nshow cargo\n",
     );
@@ -65,6 +52,7 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     let (richness, col, row) = (belt.split(',').next().unwrap(), place[0], place[1]);
     let log = flown(
         &server,
+        "ann",
         &format!(
             "move {col} {row}\nawait arrival 60\nharvest\nawait log Harvested 5\ntry harvest\ncancel\nwait 1\nshow cargo\n"
         ),
@@ -74,6 +62,7 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     // Through a wormhole into Rift 1, where a storm passes and the chart starts again.
     let log = flown(
         &server,
+        "ann",
         "force wormhole rift-1\nawait log found 5\nwait 1\nshow wormholes\njump here\nawait log Arrived 10\nwait 1\nshow chart\n\
          force storm rift-1\nawait log has settled 5\nwait 1\nshow journal\nchart 180\nawait log is charted 5\nwait 1\nshow chart\nshow cargo\n",
     );
@@ -90,21 +79,25 @@ fn rules_11_to_13_a_pilot_charts_jumps_lives_through_a_storm_clears_an_incursion
     // An incursion where the ship is; it pays 4 Salt and a copy. Then home by the exit.
     let log = flown(
         &server,
+        "ann",
         "force incursion rift-1\nawait log lands wave 5\nwait 1\nshow journal\nfight 120\nawait log is cleared 5\n\
          await log Your share 2\nwait 1\nshow cargo\n",
     );
     has(&log, &[" incursion on Rift 1 around ", "wave 1 of 1", "The incursion on Rift 1 is cleared."]);
     has(&log, &["Your share in clearing Rift 1: 4 Salt.", "You did the most. A copy of the ", "Salt 4.00 · Notches 3"]);
     has(&log, &["1 × copy of the Common "]);
-    let log =
-        flown(&server, &format!("move {col} {row}\nawait arrival 60\njump here\nawait log Arrived 10\nshow fleet\n"));
+    let log = flown(
+        &server,
+        "ann",
+        &format!("move {col} {row}\nawait arrival 60\njump here\nawait log Arrived 10\nshow fleet\n"),
+    );
     has(&log, &["Arrived on Layer 1. Transit flag ended.", "· L1 "]);
 }
 
 #[test]
 fn a_server_takes_operators_orders_only_when_it_is_told_to() {
     let server = Server::start(&[]);
-    let log = flown(&server, "try force storm rift-6\ntry force incursion rift-6\ntry force wormhole rift-6\n");
+    let log = flown(&server, "ann", "try force storm rift-6\ntry force incursion rift-6\ntry force wormhole rift-6\n");
     assert_eq!(log.matches("Refused: This server takes no operator's orders from pilots.").count(), 3, "{log}");
     let help = keel(&["serve", "--help"]).output().unwrap();
     has(&String::from_utf8(help.stdout).unwrap(), &["--operator-ops", "for checks, not for play"]);

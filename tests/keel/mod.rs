@@ -80,3 +80,18 @@ pub(crate) fn end((child, _file): (Child, tempfile::NamedTempFile)) -> (String, 
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap(), status.success())
 }
+
+/// Flies a script to its end; the log.
+#[track_caller]
+pub(crate) fn flown(server: &Server, name: &str, script: &str) -> String {
+    let (log, errors, content) = end(fly(server, name, script));
+    assert!(content, "{log}\n{errors}");
+    log
+}
+
+#[track_caller]
+pub(crate) fn has(log: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(log.contains(part), "no `{part}` in\n{log}");
+    }
+}
