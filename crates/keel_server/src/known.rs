@@ -46,9 +46,10 @@ impl Known {
         let is_time = first || world.now().is_multiple_of(RENEWED);
         let mut keys: BTreeSet<MapKey> = world.maps(pilot).filter(|key| !self.maps.contains_key(key)).collect();
         // Maps are large: those that are known are looked at again only when something has happened to one, and seldom then.
-        if is_time {
-            let ports = world.ports(pilot);
+        if is_time || answered {
+            let ports = if is_time { world.ports(pilot) } else { self.ports };
             let is_other = std::mem::replace(&mut self.ports, ports) != ports;
+            // A map that a storm has changed comes before its new chart.
             let known = self.maps.iter().filter(|(key, (seed, _))| is_other || world.seed(**key) != *seed);
             keys.extend(known.map(|(&key, _)| key));
         }

@@ -19,7 +19,7 @@ use crate::shot::Struck;
 use crate::squads::{Roster, SquadCount, crew, draw_fits, man, spawn};
 use crate::storms::tell_all;
 use crate::stream::{Purpose, Stream};
-use crate::world::{Fleet, InFleet, Map, Maps, Ship, ShipIndex, Tuning};
+use crate::world::{Fleet, InFleet, Map, Maps, Ship, Tuning, remove_ship};
 use clear::clear;
 
 pub(crate) struct IncursionsPlugin;
@@ -80,6 +80,10 @@ impl Incursions {
     /// Those that are announced or run, in the order in which they were announced.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (IncursionId, &Incursion)> {
         self.on.iter().map(|(&id, incursion)| (id, incursion))
+    }
+
+    fn is_on(&self, map: MapKey) -> bool {
+        self.on.values().any(|incursion| incursion.map == map)
     }
 
     /// All that it is, for a hash.
@@ -187,7 +191,7 @@ fn announce(world: &mut World, now: Moment) {
                 let begins = now + balance.incursions.warn_s.into();
                 begin(world, key, None, begins);
             }
-            None if incursions.on.values().any(|incursion| incursion.map == key) => {}
+            None if incursions.is_on(key) => {}
             None => {
                 let due = pause(&balance, now, &mut incursions.stream);
                 incursions.due.insert(key, due);
@@ -205,21 +209,16 @@ pub(crate) fn begin(world: &mut World, key: MapKey, around: Option<Hex>, begins:
     // Not where pilots come into the world.
     let far = |hex: &Hex| hex.distance(Hex::CENTRE) > reach;
     let places: Vec<Hex> = parts.layout.hexes().iter().copied().filter(far).collect();
-    let hexes_of = |middle: Hex| -> Vec<Hex> {
-        let mut block: Vec<Hex> =
-            middle.within(reach).into_iter().filter(|&hex| hex != Hex::CENTRE && parts.layout.contains(hex)).collect();
-        block.sort_by_key(|hex| (hex.distance(middle), hex.row, hex.col));
-        block
-    };
     let around = around.filter(|hex| parts.layout.contains(*hex));
     let site = parts.site();
-    let world_has = world.resource::<Incursions>().on.values().any(|incursion| incursion.map == key);
-    if world_has || (around.is_none() && places.is_empty()) {
+    if world.resource::<Incursions>().is_on(key) || (around.is_none() && places.is_empty()) {
         return false;
     }
     let mut stream = world.resource::<Incursions>().stream.clone();
     let middle = around.unwrap_or_else(|| places[stream.below(places.len())]);
-    let block = hexes_of(middle);
+    let is_of_it = |hex: &Hex| *hex != Hex::CENTRE && parts.layout.contains(*hex);
+    let mut block: Vec<Hex> = middle.within(reach).into_iter().filter(is_of_it).collect();
+    block.sort_by_key(|hex| (hex.distance(middle), hex.row, hex.col));
     let sectors: Vec<Entity> = block.iter().filter_map(|&hex| parts.sector(hex)).collect();
     let factions = &balance.layers[site.row()].npcs.factions;
     let faction = factions[stream.below(factions.len())];
@@ -328,10 +327,7 @@ fn withdraw(world: &mut World, id: IncursionId, now: Moment) {
     let left: Vec<(Entity, Vec<Entity>)> = left.map(|(squad, _, fleet)| (squad, fleet.iter().collect())).collect();
     for (squad, ships) in left {
         for ship in ships {
-            if let Some(name) = world.get::<Ship>(ship).map(|ship| ship.id) {
-                world.resource_mut::<ShipIndex>().remove(name);
-            }
-            world.despawn(ship);
+            remove_ship(world, ship);
         }
         world.despawn(squad);
     }

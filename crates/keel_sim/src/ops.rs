@@ -26,6 +26,7 @@ use crate::notes::{Note, Noted};
 use crate::orders::{Done, Op, OperatorOps, Order, Orders, Refusal};
 use crate::schedule::{Now, OpsSet};
 use crate::world::{Awake, Card, Fleet, InFleet, InSector, Map, Pilot, PilotIndex, Sector, Ship, ShipIndex, Tuning};
+use crate::wormholes::Place;
 
 pub(crate) struct OpsPlugin;
 
@@ -188,6 +189,12 @@ impl Bridge<'_> {
     fn map(&self, sector: Entity) -> Result<(Sector, &Map), Refusal> {
         let sector = *self.world.get::<Sector>(sector).ok_or(Refusal::UnknownSector)?;
         Ok((sector, self.world.get::<Map>(sector.map).ok_or(Refusal::UnknownSector)?))
+    }
+
+    /// Where a sector is.
+    fn place(&self, sector: Entity) -> Result<Place, Refusal> {
+        let (here, map) = self.map(sector)?;
+        Ok(Place { map: map.key, hex: here.hex })
     }
 
     fn ships_of(&self, fleet: Entity) -> Vec<Entity> {

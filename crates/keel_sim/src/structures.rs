@@ -13,7 +13,8 @@ use crate::ids::{CharterId, ShipId};
 use crate::notes::{Note, Noted};
 use crate::schedule::Now;
 use crate::world::{
-    Appeared, Arrival, Awake, Contact, Docked, Haven, InSector, Map, Sector, Ship, ShipSpec, Spot, Tuning, spawn_ship,
+    Appeared, Arrival, Awake, Contact, Docked, Haven, InSector, Map, Sector, Ship, ShipIndex, ShipSpec, Spot, Tuning,
+    remove_ship, spawn_ship,
 };
 
 pub(crate) struct StructuresPlugin;
@@ -178,10 +179,8 @@ pub(crate) fn raze(world: &mut World, charter: CharterId) {
         .collect();
     theirs.sort_unstable();
     for id in theirs {
-        let entity = world.resource::<crate::world::ShipIndex>().get(id);
-        world.resource_mut::<crate::world::ShipIndex>().remove(id);
-        if let Some(entity) = entity {
-            world.despawn(entity);
+        if let Some(entity) = world.resource::<ShipIndex>().get(id) {
+            remove_ship(world, entity);
         }
     }
 }

@@ -8,7 +8,7 @@ use super::Bridge;
 use crate::docks::make_whole;
 use crate::ids::{ModuleId, PilotId};
 use crate::orders::{Done, Part, Refusal};
-use crate::world::{Arrival, Docked, Fitted, Haven, Hold, Pilot, ShipIndex, ShipSpec, Spot, set_fit, spawn_ship};
+use crate::world::{Arrival, Docked, Fitted, Haven, Hold, Pilot, ShipSpec, Spot, remove_ship, set_fit, spawn_ship};
 
 impl Bridge<'_> {
     fn dock_of(&self, ship: Entity) -> Result<Entity, Refusal> {
@@ -105,8 +105,7 @@ impl Bridge<'_> {
         for (_, module) in fit.modules() {
             hold.keep(*module);
         }
-        self.world.entity_mut(ship).despawn();
-        self.world.resource_mut::<ShipIndex>().remove(id);
+        remove_ship(self.world, ship);
         Pilot::replace_active(self.world, fleet, id);
         Ok(Done::Scrapped)
     }

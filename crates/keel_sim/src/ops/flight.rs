@@ -14,7 +14,7 @@ use crate::notes::Note;
 use crate::orders::{Done, Refusal, Way};
 use crate::shot::Locking;
 use crate::world::{Appeared, Arrival, Docked, Haven, InFleet, InSector, Maps, Pilot, port};
-use crate::wormholes::{Place, Wormholes};
+use crate::wormholes::Wormholes;
 
 impl Bridge<'_> {
     /// A pilot's order to go: the active ship takes the escorts of its sector along that follow, and an escort that is
@@ -119,8 +119,7 @@ impl Bridge<'_> {
     pub(super) fn jump(&mut self, ship: Entity, pilot: PilotId, id: WormholeId) -> Result<Done, Refusal> {
         let sector = self.sector(ship)?;
         self.may_jump(ship)?;
-        let (here, map) = self.map(sector)?;
-        let place = Place { map: map.key, hex: here.hex };
+        let place = self.place(sector)?;
         let wormholes = self.world.resource::<Wormholes>();
         let (wormhole, end) = wormholes.end_at(pilot, id, place).ok_or(Refusal::NoWormhole)?;
         self.begin(ship, sector, Passage::Jump { code: wormhole.code, to: wormhole.far(end) })

@@ -1,7 +1,7 @@
 //! What an operator has happen.
 
 use bevy_ecs::prelude::*;
-use keel_map::{Hex, MapKey};
+use keel_map::Hex;
 
 use super::Bridge;
 use crate::incursions;
@@ -43,9 +43,6 @@ impl Bridge<'_> {
 
     /// Where the ship that a pilot flies is in space.
     fn whereabouts(&self, fleet: Entity) -> Result<Place, Refusal> {
-        let sector = self.sector(self.active(fleet)?)?;
-        let (here, map) = self.map(sector)?;
-        let map: MapKey = map.key;
-        Ok(Place { map, hex: here.hex })
+        self.place(self.sector(self.active(fleet)?)?)
     }
 }

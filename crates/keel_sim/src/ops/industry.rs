@@ -91,7 +91,7 @@ impl Bridge<'_> {
         if all.iter(self.world).filter(is_one).count() >= most.into() {
             return Err(Refusal::AllBuilt(most));
         }
-        let mut cargo = self.get_mut::<Cargo>(fleet)?;
+        let cargo = self.get::<Cargo>(fleet)?;
         let left = (
             cargo.ore.checked_sub(ore.into()),
             cargo.gas.checked_sub(gas.into()),
@@ -101,14 +101,9 @@ impl Bridge<'_> {
             let (has_ore, has_gas, has_material) = (cargo.ore, cargo.gas, cargo.material);
             return Err(Refusal::TooDear { ore, gas, material, has_ore, has_gas, has_material });
         };
+        structures::build(self.world, kind, charter, sector)?;
+        let mut cargo = self.get_mut::<Cargo>(fleet)?;
         (cargo.ore, cargo.gas, cargo.material) = (ore_left, gas_left, material_left);
-        if let Err(error) = structures::build(self.world, kind, charter, sector) {
-            let mut cargo = self.get_mut::<Cargo>(fleet)?;
-            cargo.ore += u64::from(ore);
-            cargo.gas += u64::from(gas);
-            cargo.material += u64::from(material);
-            return Err(error.into());
-        }
         Ok(Done::Built(kind))
     }
 }

@@ -71,9 +71,7 @@ impl Chart {
 pub(crate) fn forget(world: &mut World, map: MapKey) {
     let mut charts = world.query::<&mut Charts>();
     for mut charts in charts.iter_mut(world) {
-        if charts.0.contains_key(&map) {
-            charts.0.remove(&map);
-        }
+        charts.0.remove(&map);
     }
 }
 
@@ -104,15 +102,11 @@ pub(super) fn chart(
         let Ok(here) = sectors.get(sector.0) else { continue };
         let Ok(map) = maps.get(here.map) else { continue };
         let view = card.0.view(powers.is_jammed(now.moment()));
-        let chart = charts.bypass_change_detection().0.entry(map.key).or_default();
+        let chart = charts.0.entry(map.key).or_default();
         let seen = here.hex.within(view.into()).into_iter().filter_map(|hex| map.layout.index(hex));
         let mut is_new = false;
         seen.for_each(|index| is_new |= chart.add(index));
-        let is_full = is_new && chart.count == map.sectors().len();
-        if is_new {
-            charts.set_changed();
-        }
-        if is_full {
+        if is_new && chart.count == map.sectors().len() {
             let paid = notches(&tuning.balance, map.site());
             purse.notches += u64::from(paid);
             notes.write(Noted::pilot(pilot, Note::Charted { map: map.key, notches: paid }));

@@ -292,6 +292,14 @@ pub fn spawn_ship(world: &mut World, spec: ShipSpec) -> Result<(ShipId, Entity),
     Ok((id, entity))
 }
 
+/// Takes a ship out of the world, without a wreck and without a word.
+pub(crate) fn remove_ship(world: &mut World, entity: Entity) {
+    if let Some(id) = world.get::<Ship>(entity).map(|ship| ship.id) {
+        world.resource_mut::<ShipIndex>().remove(id);
+        world.despawn(entity);
+    }
+}
+
 /// The maker by whose gear others know a ship: its first gun's, or else its armor's or shield's.
 fn made_by(fit: &Fit) -> Option<Faction> {
     let gun = fit.guns.iter().flatten().next();
