@@ -10,7 +10,7 @@ use anyhow::Context;
 use bevy_app::{App, Plugin};
 use bevy_log::{BoxedFmtLayer, LogPlugin, tracing_subscriber};
 use keel_balance::Balance;
-use keel_server::{Config, Server};
+use keel_server::{Config, SNAPSHOT_BYTES, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Threads that a step may use
     #[arg(long, default_value_t = 1, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
+    /// Bytes of snapshots that a client is sent in a step at most; the least is one packet, 1150
+    #[arg(long, default_value_t = SNAPSHOT_BYTES, value_name = "BYTES")]
+    snapshot_bytes: usize,
     /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
     #[arg(long)]
     operator_ops: bool,
@@ -67,6 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         seed: args.seed,
         max_clients: args.max_clients,
         threads: args.threads.into(),
+        snapshot_bytes: args.snapshot_bytes,
         operator_ops: args.operator_ops,
     })?;
     let (address, layer) = (server.address(), args.layer);

@@ -59,7 +59,7 @@ fn two_clients_see_each_other_and_only_what_is_public() {
     // Layer 3 is open fire: one locks the other, and both read about it.
     clients[0].send(keel_client::Command::Attack { ship: mine, target: theirs });
     meet(&mut clients, &mut heard, &|clients| {
-        clients[1].replica().active().is_some_and(|ship| ship.hull < 360.0 || ship.shield < 90.0)
+        clients[1].replica().active().is_some_and(|ship| ship.hull < 360.0 || ship.shield.held < 90.0)
     });
     let lines = |heard: &[Event]| -> Vec<String> {
         let lines = heard.iter().filter_map(|event| match event {
@@ -147,7 +147,7 @@ fn a_client_of_another_version_or_with_a_bad_name_is_told_why() {
     let address = &server.address;
     refused(
         &mut keel(&["fly", address, "--protocol", "9"]),
-        "This server speaks protocol version 3; your client speaks 9. Update the older one.",
+        "This server speaks protocol version 4; your client speaks 9. Update the older one.",
     );
     refused(&mut keel(&["fly", address, "--name", "two words"]), "A pilot's name is made of letters");
     refused(&mut keel(&["fly", address, "--name", ""]), "A pilot's name has 1 to 20 characters.");

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keel_protocol::{
-    Ack, Answer, Bonds, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Pilot, Shot, Snapshot,
-    ToClient, ToServer, Welcome, Who, connection_config, decode, encode,
+    Answer, Bonds, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Pilot, Shot, ToClient,
+    ToServer, Welcome, Who, connection_config, decode, encode,
 };
 use renet::RenetClient;
 use renet_netcode::{ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason};
@@ -200,15 +200,12 @@ impl Client {
                 ToClient::Log(shots) => Some(Event::Log(shots)),
             });
         }
-        let before = self.replica.step();
+        let before = self.replica.ack();
         while let Some(bytes) = self.renet.receive_message(CHANNEL_LOSSY) {
-            if let Ok(snapshot) = decode::<Snapshot>(&bytes) {
-                self.replica.apply(snapshot, Instant::now());
-            }
+            self.replica.take(&bytes, Instant::now());
         }
-        let step = self.replica.step();
-        if step > before {
-            self.renet.send_message(CHANNEL_LOSSY, encode(&Ack { step }));
+        if let Some(ack) = self.replica.ack().filter(|&ack| Some(ack) != before) {
+            self.renet.send_message(CHANNEL_LOSSY, encode(&ack));
         }
         events
     }

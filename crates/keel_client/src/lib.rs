@@ -25,7 +25,7 @@ mod replica;
 pub use client::{Client, ClientError, Event};
 pub use keel_protocol::{
     Answer, Bonds, Card, Chart, Charter, Command, Contact, Flags, Force, Goods, Ground, Hello, Incursion, Journal,
-    Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Power, Resists, STEP_MICROS, Shot, Slot, Stance,
-    Storm, Structure, Welcome, Who, Wormhole, Wreck,
+    Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Pool, Power, Resists, STEP_MICROS, Shot, Slot,
+    Stance, Storm, Structure, Welcome, Who, Wormhole, Wreck,
 };
 pub use replica::Replica;

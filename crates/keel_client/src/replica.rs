@@ -1,12 +1,19 @@
 //! What the server has shown, as one picture.
 
+mod clock;
+mod picture;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use keel_protocol::snapshot::Ack;
 use keel_protocol::{
-    Bonds, Card, Chart, Contact, Flags, Goods, Ground, Journal, Map, Module, Named, OwnShip, Pilot, STEP_MICROS,
-    Snapshot, Welcome, Wormhole, Wreck,
+    Bonds, Card, Chart, Contact, Flags, Goods, Ground, Journal, Map, Module, Named, OwnShip, Pilot, Welcome, Wormhole,
+    Wreck,
 };
+
+use clock::Clock;
+use picture::Picture;
 
 /// What a pilot sees: the newest of all that has arrived.
 #[derive(Clone, Debug, Default)]
@@ -23,10 +30,10 @@ pub struct Replica {
     journal: Journal,
     journal_at: Option<Instant>,
     charts: BTreeMap<u8, BTreeMap<(i16, i16), Ground>>,
-    own: BTreeMap<u32, OwnShip>,
-    contacts: BTreeMap<u32, Contact>,
+    picture: Picture,
     step: u64,
-    heard: Option<Instant>,
+    pace: u8,
+    clock: Option<Clock>,
 }
 
 impl Replica {
@@ -42,29 +49,34 @@ impl Replica {
         self.step
     }
 
-    /// The world's time now, in microseconds: that of the newest step and what has passed since, as far as the next but
-    /// one. For drawing; nothing is decided by it.
+    /// How fast the world goes, in percent of the clock: under 100 when the server's steps take too long.
+    #[must_use]
+    pub const fn pace(&self) -> u8 {
+        self.pace
+    }
+
+    /// The world's time now, in microseconds. It follows the server's steps at the world's pace, never jumps for a snapshot that
+    /// is late and never goes back; when the server falls silent it goes on for a second. For drawing; nothing is decided by it.
     #[must_use]
     pub fn now(&self) -> u64 {
-        let passed = self.heard.map_or(0, |heard| heard.elapsed().as_micros() as u64);
-        self.step * STEP_MICROS + passed.min(2 * STEP_MICROS)
+        self.clock.map_or(0, |clock| clock.time(Instant::now()))
     }
 
     /// How long the server has shown nothing; none before it first has.
     #[must_use]
     pub fn silence(&self) -> Duration {
-        self.heard.map_or(Duration::ZERO, |heard| heard.elapsed())
+        self.clock.map_or(Duration::ZERO, |clock| clock.silence(Instant::now()))
     }
 
     /// The pilot's own ships, in the order of ids.
     pub fn own(&self) -> impl ExactSizeIterator<Item = &OwnShip> {
-        self.own.values()
+        self.picture.own().values()
     }
 
     /// One of the pilot's own ships.
     #[must_use]
     pub fn own_ship(&self, id: u32) -> Option<&OwnShip> {
-        self.own.get(&id)
+        self.picture.own().get(&id)
     }
 
     /// The ship that the pilot flies.
@@ -162,13 +174,13 @@ impl Replica {
 
     /// Every other ship in view, in the order of ids.
     pub fn contacts(&self) -> impl Iterator<Item = &Contact> {
-        self.contacts.values()
+        self.picture.contacts()
     }
 
     /// A ship in view.
     #[must_use]
     pub fn contact(&self, id: u32) -> Option<&Contact> {
-        self.contacts.get(&id)
+        self.picture.contact(id)
     }
 
     /// What a log calls a contact: its faction, class and number.
@@ -213,89 +225,19 @@ impl Replica {
         self.welcome.as_ref().and_then(|welcome| list(welcome).get(usize::from(index))).map_or("?", String::as_str)
     }
 
-    /// Takes a part of a step's view. Parts of a step older than the newest are late, and dropped.
-    pub(crate) fn apply(&mut self, snapshot: Snapshot, now: Instant) {
-        let Snapshot { step, from, to, own, contacts } = snapshot;
-        if step < self.step || from > to {
-            return;
-        }
-        if step > self.step {
-            self.step = step;
-            self.heard = Some(now);
-        }
-        let own = own.into_iter().map(|ship| (ship.id, ship));
-        replace(&mut self.own, from, to, own);
-        replace(&mut self.contacts, from, to, contacts.into_iter().map(|contact| (contact.id, contact)));
-    }
-}
-
-/// Puts what a part tells in place of all that was known of its range: who is not in it is gone.
-fn replace<T>(known: &mut BTreeMap<u32, T>, from: u32, to: u32, told: impl Iterator<Item = (u32, T)>) {
-    let mut rest = known.split_off(&from);
-    if let Some(beyond) = to.checked_add(1) {
-        known.append(&mut rest.split_off(&beyond));
-    }
-    known.extend(told.filter(|(id, _)| (from..=to).contains(id)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn contact(id: u32) -> Contact {
-        let flags = Flags::default();
-        Contact {
-            id,
-            pilot: 0,
-            charter: 0,
-            class: 0,
-            faction: 0,
-            map: 1,
-            col: 0,
-            row: 0,
-            hull: 255,
-            shield: 255,
-            flags,
+    /// Takes a packet of what the pilot sees, as the lossy channel carries it. One that cannot be read is dropped.
+    pub fn take(&mut self, packet: &[u8], now: Instant) {
+        if let Ok(Some(head)) = self.picture.take(packet) {
+            self.clock.get_or_insert_with(|| Clock::new(head.step, now)).hear(head.step, head.pace, now);
+            if head.step >= self.step {
+                (self.step, self.pace) = (head.step, head.pace);
+            }
         }
     }
 
-    fn part(step: u64, from: u32, to: u32, ids: &[u32]) -> Snapshot {
-        Snapshot { step, from, to, own: Vec::new(), contacts: ids.iter().map(|&id| contact(id)).collect() }
-    }
-
-    fn after(parts: &[Snapshot]) -> Vec<u32> {
-        let mut replica = Replica::default();
-        for part in parts {
-            replica.apply(part.clone(), Instant::now());
-        }
-        replica.contacts().map(|contact| contact.id).collect()
-    }
-
-    #[test]
-    fn who_is_missing_from_a_range_is_gone() {
-        assert_eq!(after(&[part(1, 0, u32::MAX, &[1, 5, 9]), part(2, 0, u32::MAX, &[5])]), [5]);
-        assert_eq!(after(&[part(1, 0, u32::MAX, &[1, 5, 9]), part(2, 0, 5, &[])]), [9]);
-        assert_eq!(after(&[part(1, 0, u32::MAX, &[1, 5, 9]), part(2, 6, u32::MAX, &[7])]), [1, 5, 7]);
-    }
-
-    #[test]
-    fn views_converge_whatever_is_lost_late_or_doubled() {
-        let last = [part(9, 0, 4, &[1, 2]), part(9, 5, u32::MAX, &[6])];
-        let early = [part(3, 0, u32::MAX, &[1, 5, 9]), part(7, 0, 6, &[4]), part(7, 7, u32::MAX, &[8])];
-        for lost in 0..8 {
-            let kept: Vec<_> = (0..3).filter(|part| lost >> part & 1 == 0).map(|part| early[part].clone()).collect();
-            let mut parts = kept.clone();
-            parts.extend(last.iter().cloned());
-            assert_eq!(after(&parts), [1, 2, 6]);
-            parts.extend(kept);
-            parts.push(last[0].clone());
-            assert_eq!(after(&parts), [1, 2, 6], "late ones change nothing");
-        }
-    }
-
-    #[test]
-    fn ids_outside_of_a_parts_range_are_not_taken() {
-        assert_eq!(after(&[part(1, 5, 6, &[1, 5, 9])]), [5]);
-        assert_eq!(after(&[part(1, 6, 5, &[5, 6])]), [] as [u32; 0]);
+    /// What to tell the server that has arrived, on the lossy channel; nothing before anything has.
+    #[must_use]
+    pub fn ack(&self) -> Option<Ack> {
+        self.picture.ack()
     }
 }

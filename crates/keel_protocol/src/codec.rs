@@ -19,6 +19,12 @@ pub enum DecodeError {
     /// A message ends before they do.
     #[error("{0} bytes after the end of a message")]
     Trailing(usize),
+    /// They end within a snapshot.
+    #[error("a snapshot that ends too early")]
+    Cut,
+    /// They make no snapshot.
+    #[error("no snapshot: {0}")]
+    Nonsense(&'static str),
 }
 
 /// A message's bytes.

@@ -9,7 +9,7 @@ pub mod codec;
 mod command;
 mod message;
 mod news;
-mod snapshot;
+pub mod snapshot;
 mod transport;
 
 pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
@@ -20,11 +20,11 @@ pub use message::{
     Welcome, Who, Wormhole, check_name,
 };
 pub use news::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
-pub use snapshot::{Ack, Contact, Flags, Leg, MAX_COURSE, MAX_SNAPSHOT, Mind, OwnShip, Snapshot};
+pub use snapshot::{Ack, Contact, Flags, Leg, MAX_SNAPSHOT, Mind, OwnShip, Pool};
 pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
-pub const PROTOCOL_VERSION: u16 = 3;
+pub const PROTOCOL_VERSION: u16 = 4;
 
 /// Microseconds of world time in a step.
 pub const STEP_MICROS: u64 = 50_000;

@@ -1,8 +1,7 @@
 //! Bytes from outside: refused or understood, never a panic, never more memory than a message may take.
 
 use keel_protocol::{
-    Command, Contact, DecodeError, Flags, Hello, Leg, MAX_NAME, Mind, NameError, OwnShip, Part, Slot, Snapshot, Stance,
-    ToClient, ToServer, check_name, decode, encode,
+    Command, DecodeError, Hello, MAX_NAME, NameError, Part, Slot, ToClient, ToServer, check_name, decode, encode,
 };
 use proptest::prelude::*;
 
@@ -13,49 +12,6 @@ fn a_message_survives_the_wire() {
     let fit = Command::Fit { ship: 2, slot: Slot::System(4), part: Part::Yard { kind: 200, faction: 9 } };
     let op = ToServer::Op { seq: 8, command: fit };
     assert_eq!(decode::<ToServer>(&encode(&op)).unwrap(), op);
-    let contact = Contact {
-        id: u32::MAX,
-        pilot: 0,
-        charter: 7,
-        class: 4,
-        faction: 3,
-        map: 6,
-        col: -8,
-        row: 8,
-        hull: 255,
-        shield: 0,
-        flags: Flags::ARRIVING,
-    };
-    let own = OwnShip {
-        id: 1,
-        class: 0,
-        faction: 0,
-        map: 1,
-        col: 0,
-        row: 0,
-        hull: 360.0,
-        shield: 90.0,
-        battery: 100.0,
-        target: 2,
-        locked_at: 1 << 40,
-        lock_takes: 2_000_000,
-        ready_at: 0,
-        leg: Leg::Window { ends: 5 },
-        course: vec![(1, 0)],
-        flags: Flags::ACTIVE.with(Flags::JAMMED, true),
-        arrival: 0,
-        brace_ready: 0,
-        jam_ready: 1 << 40,
-        cloak_ready: 0,
-        jammed_until: 1 << 40,
-        immune_until: 0,
-        jump_ready: 0,
-        harvest: 0,
-        clamping: 0,
-        mind: Mind { stance: Stance::Support, protectee: 3, brace_percent: 40, jam: true, follows: false },
-    };
-    let snapshot = Snapshot { step: 9, from: 0, to: u32::MAX, own: vec![own], contacts: vec![contact] };
-    assert_eq!(decode::<Snapshot>(&encode(&snapshot)).unwrap(), snapshot);
 }
 
 #[test]
@@ -80,8 +36,6 @@ fn lengths_beyond_the_limit_are_refused_before_anything_is_allocated() {
         bytes.extend([0xff; 8]);
         assert!(decode::<ToServer>(&bytes).is_err());
     }
-    // A snapshot that promises more contacts than bytes.
-    assert!(decode::<Snapshot>(&[1, 0, 0, 0, 0xfc, 0xff, 0xff, 0xff, 0x7f]).is_err());
 }
 
 #[test]
@@ -105,6 +59,5 @@ proptest! {
             prop_assert_eq!(decode::<ToServer>(&encode(&message)).unwrap(), message);
         }
         let _ = decode::<ToClient>(&bytes);
-        let _ = decode::<Snapshot>(&bytes);
     }
 }

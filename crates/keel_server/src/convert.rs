@@ -8,9 +8,11 @@ pub(crate) use op::op;
 
 use bevy_ecs::prelude::*;
 use keel_map::{Hex, MapKey};
-use keel_protocol::{Answer, Contact, Flags, Leg, MAX_COURSE, Mind, Named, OwnShip, Shot, Stance};
-use keel_rules::Moment;
+use keel_protocol::snapshot::{MAX_COURSE, rounded};
+use keel_protocol::{Answer, Contact, Flags, Leg, Mind, Named, OwnShip, Pool, Shot, Stance};
+use keel_rules::clocks::shield_refills;
 use keel_rules::fire::Owner;
+use keel_rules::{Moment, STEP};
 use keel_sim::{
     Answered, Arrival, Battery, Card, ClampedBy, Clamping, Condition, Docked, Gun, Harvest, Helm, Locking, Powers, Ship,
 };
@@ -48,7 +50,7 @@ fn flags(ship: EntityRef<'_>, now: Moment) -> Option<Flags> {
     Some(states.into_iter().fold(Flags::default(), |flags, (flag, is_so)| flags.with(flag, is_so)))
 }
 
-pub(crate) fn contact(ship: EntityRef<'_>, map: MapKey, hex: Hex, now: Moment) -> Option<Contact> {
+pub(crate) fn contact(world: &World, ship: EntityRef<'_>, map: MapKey, hex: Hex, now: Moment) -> Option<Contact> {
     let (col, row) = place(hex);
     let (name, pools, full) = (ship.get::<Ship>()?, ship.get::<Condition>()?.0, ship.get::<Card>()?.0.full);
     Some(Contact {
@@ -66,7 +68,15 @@ pub(crate) fn contact(ship: EntityRef<'_>, map: MapKey, hex: Hex, now: Moment) -
         hull: share(pools.hull, full.hull),
         shield: share(pools.shield, full.shield),
         flags: flags(ship, now)?,
+        target: ship.get::<Locking>().map_or(0, |locking| shown(world, locking.0)),
     })
+}
+
+/// The number of a ship that another locks, for anyone to see: one that is cloaked is not given away.
+fn shown(world: &World, target: Entity) -> u32 {
+    let Ok(target) = world.get_entity(target) else { return 0 };
+    let cloaked = target.get::<Powers>().is_some_and(|powers| powers.cloaked);
+    if cloaked { 0 } else { target.get::<Ship>().map_or(0, |ship| ship.id.0) }
 }
 
 /// One of a pilot's own ships. `active` is whether they fly it.
@@ -80,10 +90,14 @@ pub(crate) fn own_ship(
 ) -> Option<OwnShip> {
     let (col, row) = place(hex);
     let id = |ship: Option<Entity>| ship.and_then(|ship| world.get::<Ship>(ship)).map_or(0, |ship| ship.id.0);
-    // What has passed is told in one byte.
-    let moment = |moment: Moment| if moment > now { moment.get() } else { 0 };
     let (name, pools, helm) = (ship.get::<Ship>()?, ship.get::<Condition>()?.0, ship.get::<Helm>()?);
-    let (gun, powers) = (ship.get::<Gun>()?, ship.get::<Powers>()?);
+    let (gun, powers, sheet) = (ship.get::<Gun>()?, ship.get::<Powers>()?, &*ship.get::<Card>()?.0);
+    let battery = ship.get::<Battery>()?.0;
+    let pool =
+        |held: f32, full: f32, gains: f32| Pool { held: rounded(held), at: now.get(), gains, full: rounded(full) };
+    // To a full one it makes no difference, so nothing is told of it.
+    let refills =
+        pools.shield >= sheet.full.shield || shield_refills(powers.is_jammed(now), battery, sheet.battery_empty);
     Some(OwnShip {
         id: name.id.0,
         class: name.class.0,
@@ -91,13 +105,13 @@ pub(crate) fn own_ship(
         map: map.code(),
         col,
         row,
-        hull: pools.hull,
-        shield: pools.shield,
-        battery: ship.get::<Battery>()?.0,
+        hull: rounded(pools.hull),
+        shield: pool(pools.shield, sheet.full.shield, if refills { sheet.shield_per_step } else { 0.0 }),
+        battery: pool(battery, sheet.battery, sheet.battery_per_step),
         target: id(ship.get::<Locking>().map(|locking| locking.0)),
-        locked_at: gun.locked_at.get(),
-        lock_takes: gun.lock_takes.get(),
-        ready_at: gun.ready_at.get(),
+        locked_at: moment(gun.locked_at),
+        lock_takes: gun.lock_takes.steps() * STEP.get(),
+        ready_at: moment(gun.ready_at),
         leg: leg(helm),
         course: helm.course().take(MAX_COURSE).map(place).collect(),
         flags: flags(ship, now)?.with(Flags::ACTIVE, active),
@@ -108,18 +122,23 @@ pub(crate) fn own_ship(
         jammed_until: moment(powers.jammed_until),
         immune_until: moment(powers.immune_until),
         jump_ready: moment(helm.jump_ready()),
-        harvest: ship.get::<Harvest>().map_or(0, |harvest| harvest.ends.get()),
+        harvest: ship.get::<Harvest>().map_or(0, |harvest| moment(harvest.ends)),
         clamping: id(ship.get::<Clamping>().map(|clamping| clamping.0)),
         mind: mind(ship.get()?),
     })
 }
 
+/// When something is over, for a client: the moment of the first step in which it is.
+const fn moment(ends: Moment) -> u64 {
+    Moment::of_step(ends.step()).get()
+}
+
 fn leg(helm: &Helm) -> Leg {
     match helm.leg() {
         keel_sim::Leg::Still => Leg::Still,
-        keel_sim::Leg::Window { ends } => Leg::Window { ends: ends.get() },
-        keel_sim::Leg::Hop { ends } => Leg::Hop { ends: ends.get() },
-        keel_sim::Leg::Transit { ends } => Leg::Transit { ends: ends.get() },
+        keel_sim::Leg::Window { ends } => Leg::Window { ends: moment(ends) },
+        keel_sim::Leg::Hop { ends } => Leg::Hop { ends: moment(ends) },
+        keel_sim::Leg::Transit { ends } => Leg::Transit { ends: moment(ends) },
     }
 }
 

@@ -14,7 +14,7 @@ mod transport;
 mod world;
 
 pub use pace::Pace;
-pub use replication::{Plain, Replication};
+pub use replication::{Nonsense, Replication, Sight, Viewer};
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub struct Config {
     pub max_clients: u16,
     /// Threads that a step may use.
     pub threads: usize,
+    /// The most bytes of snapshots that a client is sent in a step; never less than one packet's.
+    pub snapshot_bytes: usize,
     /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
     pub operator_ops: bool,
 }
@@ -82,6 +84,9 @@ pub enum StartError {
     #[error("{0}")]
     Fits(#[from] keel_sim::UnfitError),
 }
+
+/// Bytes of snapshots that a client is sent in a step at most, unless the configuration says otherwise: four packets.
+pub const SNAPSHOT_BYTES: usize = 4 * keel_protocol::MAX_SNAPSHOT;
 
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
@@ -119,7 +124,7 @@ impl Server {
         keel_sim::check_fits(&config.balance)?;
         let transport = Transport::bind(config)?;
         let world = World::new(config);
-        let sessions = Sessions::new(world.welcome());
+        let sessions = Sessions::new(world.welcome(), config.snapshot_bytes);
         Ok(Self { transport, sessions, world })
     }
 
@@ -139,7 +144,7 @@ impl Server {
             self.sessions.listen(&mut self.transport, start.elapsed(), &mut self.world);
             if pace.is_due(start.elapsed()) {
                 self.world.step(utc());
-                self.sessions.tell(&mut self.transport, &mut self.world);
+                self.sessions.tell(&mut self.transport, start.elapsed(), &mut self.world, pace.percent());
             }
             if pace.slipped() > told && start.elapsed() > told_at + WARN_EVERY {
                 (told, told_at) = (pace.slipped(), start.elapsed());

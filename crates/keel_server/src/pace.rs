@@ -11,10 +11,17 @@ pub struct Pace {
     period: Duration,
     next: Duration,
     slipped: Duration,
+    /// When the last step ran, and the time from one to the next, on average.
+    ran: Duration,
+    interval: Duration,
 }
 
 /// How far the world may lag before it gives up catching up.
 const MOST_LAG: u32 = 3;
+
+/// Steps over which the pace is averaged, and the most that one of them counts for.
+const AVERAGED: u32 = 16;
+const MOST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The longest rest: what arrives is looked at this often.
 const MOST_REST: Duration = Duration::from_millis(10);
@@ -23,7 +30,7 @@ impl Pace {
     /// A pace of one step a period; the first is due after one.
     #[must_use]
     pub const fn new(period: Duration) -> Self {
-        Self { period, next: period, slipped: Duration::ZERO }
+        Self { period, next: period, slipped: Duration::ZERO, ran: Duration::ZERO, interval: period }
     }
 
     /// Whether a step is due at a time since the start. If so it counts as run.
@@ -38,7 +45,17 @@ impl Pace {
             self.next = now - most;
         }
         self.next += self.period;
+        let passed = (now - self.ran).min(MOST_INTERVAL);
+        self.ran = now;
+        self.interval = (self.interval * (AVERAGED - 1) + passed) / AVERAGED;
         true
+    }
+
+    /// How fast the world goes, in percent of the clock: over the last second or so, and never over 100.
+    #[must_use]
+    pub fn percent(&self) -> u8 {
+        let percent = 100.0 * self.period.as_secs_f32() / self.interval.as_secs_f32();
+        percent.round().clamp(1.0, 100.0) as u8
     }
 
     /// How long the loop may rest.
@@ -98,6 +115,18 @@ mod tests {
         let behind = (0..1000).take_while(|_| pace.is_due(now)).count();
         assert!(behind <= MOST_LAG as usize + 1, "{behind} steps in a burst");
         assert!(pace.slipped() > Duration::from_secs(20));
+    }
+
+    #[test]
+    fn the_pace_is_told_in_percent_of_the_clock() {
+        for (takes_ms, percent) in [(10, 100), (49, 100), (80, 62), (100, 50), (200, 25)] {
+            let mut pace = Pace::new(PERIOD);
+            let mut now = Duration::ZERO;
+            while now < Duration::from_secs(20) {
+                now += if pace.is_due(now) { Duration::from_millis(takes_ms) } else { pace.rest(now) };
+            }
+            assert!(pace.percent().abs_diff(percent) <= 1, "{takes_ms} ms: {} %", pace.percent());
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use keel_sim::{Op, Order, PilotId};
 
 use crate::convert;
 use crate::known::{Known, RENEWED};
+use crate::replication::Viewer;
 use crate::roster::{MOST_PILOTS, Roster};
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
@@ -30,6 +31,10 @@ const MOST_EXCESS: u32 = 400;
 /// Messages that make no sense after which a client is put out.
 const MOST_MALFORMED: u32 = 8;
 
+/// How long a client may acknowledge nothing of what it is shown, and of that what one step counts for at most.
+const MOST_SILENT: Duration = Duration::from_secs(8);
+const MOST_STEP: Duration = Duration::from_millis(500);
+
 /// Messages of one client that one poll looks at.
 const MOST_MESSAGES: usize = 64;
 
@@ -47,8 +52,10 @@ enum Stage {
 
 struct Playing {
     pilot: PilotId,
-    /// The newest step of which the client is known to have a snapshot.
-    acked: u64,
+    /// What the client has of what the pilot sees.
+    viewer: Box<Viewer>,
+    /// For how long it has acknowledged nothing.
+    silent: Duration,
     /// What the client has been told and need not be told again.
     known: Box<Known>,
     ops: Bucket,
@@ -89,13 +96,17 @@ struct Session {
 
 pub(crate) struct Sessions {
     welcome: Welcome,
+    /// The most bytes of snapshots that a client is sent in a step.
+    snapshot_bytes: usize,
+    told_at: Duration,
     roster: Roster,
     sessions: BTreeMap<ClientId, Session>,
 }
 
 impl Sessions {
-    pub(crate) fn new(welcome: Welcome) -> Self {
-        Self { welcome, roster: Roster::default(), sessions: BTreeMap::new() }
+    pub(crate) fn new(welcome: Welcome, snapshot_bytes: usize) -> Self {
+        let (roster, sessions) = (Roster::default(), BTreeMap::new());
+        Self { welcome, snapshot_bytes, told_at: Duration::ZERO, roster, sessions }
     }
 
     /// Takes what clients have said since the last poll.
@@ -124,7 +135,7 @@ impl Sessions {
             for _ in 0..MOST_MESSAGES {
                 let Some(bytes) = transport.next_lossy(client) else { break };
                 match decode::<Ack>(&bytes) {
-                    Ok(ack) => self.acknowledge(client, ack, world.now()),
+                    Ok(ack) => self.acknowledge(transport, now, world, client, ack),
                     Err(error) => self.malformed(transport, now, world, client, &error),
                 }
             }
@@ -220,16 +231,34 @@ impl Sessions {
         info!(name = hello.name, %pilot, "joined");
         world.join(pilot, &hello.name);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
-        let playing = Playing { pilot, acked: 0, known: Box::default(), ops: Bucket::full(now), excess: 0 };
+        let playing = Playing {
+            pilot,
+            viewer: Box::new(Viewer::new(self.snapshot_bytes)),
+            silent: Duration::ZERO,
+            known: Box::default(),
+            ops: Bucket::full(now),
+            excess: 0,
+        };
         if let Some(session) = self.sessions.get_mut(&client) {
             session.stage = Stage::Playing(playing);
         }
     }
 
-    fn acknowledge(&mut self, client: ClientId, ack: Ack, now: u64) {
-        if let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.get_mut(&client) {
-            // Nobody has a snapshot of a step that has not run.
-            playing.acked = playing.acked.max(ack.step.min(now));
+    fn acknowledge(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId, ack: Ack) {
+        let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.get_mut(&client) else { return };
+        match playing.viewer.acknowledge(ack, world.now()) {
+            Ok(true) => playing.silent = Duration::ZERO,
+            Ok(false) => {}
+            Err(nonsense) => {
+                debug!(client, %nonsense, "cannot be");
+                self.refuse(
+                    transport,
+                    now,
+                    world,
+                    client,
+                    "Your client acknowledges what it was never sent.".to_owned(),
+                );
+            }
         }
     }
 
@@ -280,8 +309,33 @@ impl Sessions {
         self.sessions.retain(|_, session| !is_over(session));
     }
 
-    /// Tells everyone what the step did.
-    pub(crate) fn tell(&mut self, transport: &mut Transport, world: &mut World) {
+    /// Puts out those who have long acknowledged nothing: they take nothing, or do not read it.
+    fn put_out_deaf(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
+        // A machine that slept, or a step that hung, is no silence of the clients'.
+        let passed = (now - std::mem::replace(&mut self.told_at, now)).min(MOST_STEP);
+        let mut deaf = Vec::new();
+        for (&client, session) in &mut self.sessions {
+            if let Stage::Playing(playing) = &mut session.stage {
+                playing.silent += passed;
+                if playing.silent > MOST_SILENT {
+                    deaf.push(client);
+                }
+            }
+        }
+        for client in deaf {
+            self.refuse(
+                transport,
+                now,
+                world,
+                client,
+                "Your client acknowledges nothing of what it is shown.".to_owned(),
+            );
+        }
+    }
+
+    /// Tells everyone what the step did. `pace` is that of the world, in percent of the clock.
+    pub(crate) fn tell(&mut self, transport: &mut Transport, now: Duration, world: &mut World, pace: u8) {
+        self.put_out_deaf(transport, now, world);
         let mut clients: BTreeMap<PilotId, ClientId> = BTreeMap::new();
         for (&client, session) in &self.sessions {
             if let Stage::Playing(playing) = &session.stage {
@@ -311,14 +365,14 @@ impl Sessions {
         if world.now().is_multiple_of(RENEWED) {
             world.renew();
         }
-        world.begin_views();
+        world.begin_views(pace);
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };
             let pilot = playing.pilot;
             playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, &mut |message| {
                 transport.say(client, &message);
             });
-            world.view(pilot, playing.acked, &mut |bytes| transport.show(client, bytes));
+            world.view(pilot, &mut playing.viewer, &mut |bytes| transport.show(client, bytes));
         }
     }
 

@@ -20,12 +20,12 @@ use keel_sim::{
     Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Structure, StructureKind, WallClock, Wormholes,
 };
 
-use crate::replication::{Plain, Replication};
+use crate::replication::{Replication, Viewer};
 use crate::{Config, convert};
 
 pub(crate) struct World {
     app: App,
-    replication: Box<dyn Replication>,
+    replication: Replication,
     balance: Arc<Balance>,
     /// For each map the pilots with a ship in space there: those who are connected, and those who are not.
     inside: BTreeMap<MapKey, (u16, u16)>,
@@ -72,7 +72,7 @@ impl World {
         app.update();
         Self {
             app,
-            replication: Box::new(Plain),
+            replication: Replication::default(),
             balance: config.balance.clone(),
             inside: BTreeMap::new(),
             journal: Journal::default(),
@@ -304,14 +304,14 @@ impl World {
         log.into_iter().flat_map(CombatLog::iter).map(convert::shot).collect()
     }
 
-    /// A step has run and is about to be looked at.
-    pub(crate) fn begin_views(&mut self) {
-        self.replication.begin(self.app.world());
+    /// A step has run, at a pace in percent of the clock, and is about to be looked at.
+    pub(crate) fn begin_views(&mut self, pace: u8) {
+        self.replication.begin(self.app.world(), pace);
     }
 
-    pub(crate) fn view(&mut self, pilot: PilotId, acked: u64, show: &mut dyn FnMut(Vec<u8>)) {
+    pub(crate) fn view(&mut self, pilot: PilotId, viewer: &mut Viewer, show: &mut dyn FnMut(Vec<u8>)) {
         if let Some(pilot) = self.pilot(pilot) {
-            self.replication.view(self.app.world(), pilot, acked, show);
+            self.replication.view(self.app.world(), pilot, viewer, show);
         }
     }
 

@@ -33,6 +33,7 @@ impl Running {
                 seed: 1,
                 max_clients: 16,
                 threads: 1,
+                snapshot_bytes: keel_server::SNAPSHOT_BYTES,
                 operator_ops: true,
             })
             .unwrap();

@@ -1,6 +1,7 @@
 //! A world to test and measure in: built in a line, stepped by whole steps, with a record of all that happened.
 
 pub mod soak;
+pub mod weather;
 
 use std::sync::Arc;
 
@@ -40,8 +41,10 @@ pub const RADIUS: u8 = 8;
 pub struct Setup {
     /// Every number.
     pub balance: Arc<Balance>,
-    /// Whether the layers are generated, or plain hexagons of [`RADIUS`].
+    /// Whether the layers are generated, or plain hexagons.
     pub generated: bool,
+    /// Hops from the centre of a plain hexagon to its rim.
+    pub radius: u8,
     /// The layer where everything comes into the world, 1 to 6.
     pub layer: u8,
     /// Whether the other eleven maps are there too.
@@ -60,6 +63,7 @@ impl Default for Setup {
         Self {
             balance: Arc::new(shipped_balance()),
             generated: false,
+            radius: RADIUS,
             layer: 3,
             others: false,
             seed: 7,
@@ -106,9 +110,9 @@ impl Game {
     /// A world that keeps no record, to be measured.
     #[must_use]
     pub fn unheard(setup: Setup) -> Self {
-        let Setup { balance, generated, layer, others, seed, threads, squads } = setup;
+        let Setup { balance, generated, radius, layer, others, seed, threads, squads } = setup;
         let maps = if others { MapKey::all().collect() } else { vec![MapKey::layer(layer)] };
-        let ground = if generated { Ground::Generated } else { Ground::Open(RADIUS) };
+        let ground = if generated { Ground::Generated } else { Ground::Open(radius) };
         let sim = SimPlugin { balance: Arc::clone(&balance), ground, maps, start: layer, seed, threads, squads };
         let mut app = App::new();
         app.add_plugins((TimePlugin, sim))
@@ -174,8 +178,13 @@ impl Game {
 
     /// An NPC at the centre that nobody's mind flies.
     pub fn drone(&mut self, fit: Fit) -> ShipId {
+        self.drone_at(fit, Hex::CENTRE)
+    }
+
+    /// An NPC in a sector that nobody's mind flies.
+    pub fn drone_at(&mut self, fit: Fit, hex: Hex) -> ShipId {
         let fleet = self.app.world_mut().spawn_empty().id();
-        self.spawn(Owner::Npc, fleet, fit, Hex::CENTRE)
+        self.spawn(Owner::Npc, fleet, fit, hex)
     }
 
     /// An NPC squad in a sector.

@@ -36,7 +36,7 @@ fn line<'a>(pilot: &Pilot, ship: &OwnShip, view: &View) -> Line<'a> {
     Line::from(vec![
         Span::styled(format!("{mark} {name:<18}"), style),
         Span::raw(" "),
-        bar(share(ship.shield, full.0), 3, SHIELD),
+        bar(share(ship.shield.holds(replica.now()), full.0), 3, SHIELD),
         Span::raw(" "),
         bar(share(ship.hull, full.1), 3, HULL),
         Span::styled(format!(" {}{mind}{unarmed}", where_line(ship)), Style::new().fg(DIM)),

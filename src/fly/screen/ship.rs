@@ -22,9 +22,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     let full = |full: fn(&Card) -> f32| card.map_or(1.0, full);
     let now = replica.now();
     let mut lines = vec![
-        pool("Shield", ship.shield, full(|card| card.shield), SHIELD),
+        pool("Shield", ship.shield.holds(now), full(|card| card.shield), SHIELD),
         pool("Hull", ship.hull, full(|card| card.hull), HULL),
-        pool("Battery", ship.battery, full(|card| card.battery), BATTERY),
+        pool("Battery", ship.battery.holds(now), full(|card| card.battery), BATTERY),
         Line::from(format!(
             "Target     {}",
             replica.contact(ship.target).map_or("none".to_owned(), |contact| replica.name(contact))

@@ -41,6 +41,7 @@ impl Desk {
                 seed: 1,
                 max_clients: 4,
                 threads: 1,
+                snapshot_bytes: keel_server::SNAPSHOT_BYTES,
                 operator_ops: true,
             };
             let server = Server::start(&config).unwrap();
