@@ -9,7 +9,7 @@ use keel_protocol::snapshot::Ack;
 use keel_protocol::{CHANNEL_LOSSY, connection_config};
 use keel_rules::Moment;
 use keel_server::{Replication, SNAPSHOT_BYTES, Viewer};
-use keel_sim::{Awake, Battery, Card, Gun, Locking, Ship};
+use keel_sim::{Awake, Battery, Card, Gun, Locking, Powers};
 use keel_testkit::{Game, Setup};
 use renet::RenetServer;
 
@@ -55,6 +55,8 @@ impl<'a> Keel<'a> {
                 Some(client) => game.ship_at(pilots[client as usize], fit, hex),
                 None => game.drone_at(fit, hex),
             };
+            // A shield that a Jam silences does not refill: it changes when it is damaged, as the workload has it.
+            game.change::<Powers>(id, |powers| powers.jammed_until = Moment::of_step(u64::from(u32::MAX)));
             game.entity(id)
         });
         let ships: Vec<_> = ships.collect();
@@ -123,12 +125,6 @@ impl<'a> Keel<'a> {
             client.viewer.acknowledge(ack, step).expect("packets that were sent");
         }
         self.bytes
-    }
-
-    /// Ships of the world; those of the clients see it all.
-    fn count(&mut self) -> usize {
-        let world = self.game.app.world_mut();
-        world.query::<&Ship>().iter(world).count()
     }
 }
 

@@ -8,6 +8,7 @@ use keel_protocol::{Bonds, Goods, Journal, Map, Module, ToClient, Wormhole, Wrec
 use keel_rules::Sheet;
 use keel_sim::{PilotId, ShipId};
 
+use crate::replication::Viewer;
 use crate::world::{Charted, Ports, World};
 
 #[derive(Default)]
@@ -38,6 +39,7 @@ impl Known {
         &mut self,
         world: &World,
         pilot: PilotId,
+        viewer: &Viewer,
         answered: bool,
         bonds: bool,
         say: &mut dyn FnMut(ToClient),
@@ -81,13 +83,13 @@ impl Known {
                 self.wormholes.clone_from(&wormholes);
                 say(ToClient::Wormholes(wormholes));
             }
-            self.catch_up_news(world, pilot, say);
+            self.catch_up_news(world, pilot, viewer, say);
         }
         world.cards(pilot, &mut self.cards).into_iter().for_each(|card| say(ToClient::Card(card)));
     }
 
     /// Says what is new of storms, incursions, charts, wrecks and goods.
-    fn catch_up_news(&mut self, world: &World, pilot: PilotId, say: &mut dyn FnMut(ToClient)) {
+    fn catch_up_news(&mut self, world: &World, pilot: PilotId, viewer: &Viewer, say: &mut dyn FnMut(ToClient)) {
         let journal = &world.journal;
         // That time passes is no news.
         if (&journal.storms, &journal.incursions) != (&self.journal.storms, &self.journal.incursions) {
@@ -99,7 +101,7 @@ impl Known {
             self.goods.clone_from(&goods);
             say(ToClient::Goods(goods));
         }
-        let wrecks = world.wrecks(pilot);
+        let wrecks = world.wrecks(viewer);
         if wrecks != self.wrecks {
             self.wrecks.clone_from(&wrecks);
             say(ToClient::Wrecks(wrecks));

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bevy_log::{info, warn};
 use keel_balance::Balance;
 use keel_rules::STEP;
+use keel_sim::PilotId;
 use thiserror::Error;
 
 use session::Sessions;
@@ -101,6 +102,10 @@ pub struct Server {
     transport: Transport,
     sessions: Sessions,
     world: World,
+    pace: Pace,
+    start: Instant,
+    /// Time by which the world had fallen behind when the log last said so, and when that was.
+    warned: (Duration, Duration),
 }
 
 /// What a server has done when it stops.
@@ -125,7 +130,8 @@ impl Server {
         let transport = Transport::bind(config)?;
         let world = World::new(config);
         let sessions = Sessions::new(world.welcome(), config.snapshot_bytes);
-        Ok(Self { transport, sessions, world })
+        let pace = Pace::new(Duration::from_micros(STEP.get().into()));
+        Ok(Self { transport, sessions, world, pace, start: Instant::now(), warned: Default::default() })
     }
 
     /// Where it listens.
@@ -134,29 +140,39 @@ impl Server {
         self.transport.address()
     }
 
+    /// What a pilot sees after the last step, by the pilot's number: what their client is to have in the end.
+    #[must_use]
+    pub fn sight(&self, pilot: u32) -> Option<Sight> {
+        self.world.sight(PilotId(pilot))
+    }
+
+    /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
+    pub fn turn(&mut self) -> Duration {
+        self.transport.receive(self.start.elapsed());
+        self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
+        if self.pace.is_due(self.start.elapsed()) {
+            self.world.step(utc());
+            self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        }
+        let (slipped, now) = (self.pace.slipped(), self.start.elapsed());
+        if slipped > self.warned.0 && now > self.warned.1 + WARN_EVERY {
+            self.warned = (slipped, now);
+            warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
+        }
+        self.transport.send();
+        self.pace.rest(self.start.elapsed())
+    }
+
     /// Runs until `stop` is set, then says goodbye to everyone.
     pub fn run(mut self, stop: &AtomicBool) -> Report {
-        let start = Instant::now();
-        let mut pace = Pace::new(Duration::from_micros(STEP.get().into()));
-        let (mut told, mut told_at) = (Duration::ZERO, Duration::ZERO);
         while !stop.load(Ordering::Relaxed) {
-            self.transport.receive(start.elapsed());
-            self.sessions.listen(&mut self.transport, start.elapsed(), &mut self.world);
-            if pace.is_due(start.elapsed()) {
-                self.world.step(utc());
-                self.sessions.tell(&mut self.transport, start.elapsed(), &mut self.world, pace.percent());
-            }
-            if pace.slipped() > told && start.elapsed() > told_at + WARN_EVERY {
-                (told, told_at) = (pace.slipped(), start.elapsed());
-                warn!(behind = ?told, "steps came late or took too long; the world runs slower");
-            }
-            self.transport.send();
-            std::thread::sleep(pace.rest(start.elapsed()));
+            let rest = self.turn();
+            std::thread::sleep(rest);
         }
         info!("stopping");
         self.sessions.part(&mut self.transport);
         self.transport.send();
         self.transport.close();
-        Report { steps: self.world.now(), slipped: pace.slipped() }
+        Report { steps: self.world.now(), slipped: self.pace.slipped() }
     }
 }

@@ -369,10 +369,11 @@ impl Sessions {
         for (&client, session) in &mut self.sessions {
             let Stage::Playing(playing) = &mut session.stage else { continue };
             let pilot = playing.pilot;
-            playing.known.catch_up(world, pilot, answered.contains(&pilot), bonds, &mut |message| {
+            world.view(pilot, &mut playing.viewer, &mut |bytes| transport.show(client, bytes));
+            let (viewer, answered) = (&playing.viewer, answered.contains(&pilot));
+            playing.known.catch_up(world, pilot, viewer, answered, bonds, &mut |message| {
                 transport.say(client, &message);
             });
-            world.view(pilot, &mut playing.viewer, &mut |bytes| transport.show(client, bytes));
         }
     }
 

@@ -20,7 +20,7 @@ use keel_sim::{
     Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Structure, StructureKind, WallClock, Wormholes,
 };
 
-use crate::replication::{Replication, Viewer};
+use crate::replication::{Replication, Sight, Viewer};
 use crate::{Config, convert};
 
 pub(crate) struct World {
@@ -313,6 +313,10 @@ impl World {
         if let Some(pilot) = self.pilot(pilot) {
             self.replication.view(self.app.world(), pilot, viewer, show);
         }
+    }
+
+    pub(crate) fn sight(&self, pilot: PilotId) -> Option<Sight> {
+        Some(Sight::of(self.app.world(), self.pilot(pilot)?))
     }
 
     fn pilot(&self, pilot: PilotId) -> Option<Entity> {

@@ -6,12 +6,52 @@ use std::sync::Arc;
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use keel_map::{Hex, MapKey};
+use keel_protocol::Flags;
 use keel_protocol::snapshot::{Group, SEATS};
 use keel_rules::Moment;
-use keel_sim::{InFleet, Occupants, Powers};
+use keel_sim::{Occupants, Sector};
 
-use super::sight;
+use super::eyes::{self, Eyes, is_of, is_visible};
 use crate::convert;
+
+/// The crowds of all sectors that anyone sees.
+#[derive(Debug, Default)]
+pub(super) struct Crowds {
+    by_sector: EntityHashMap<Crowd>,
+    /// Crowds ever known, so that none is taken for another.
+    known: u64,
+}
+
+impl Crowds {
+    /// Forgets those that nobody looked at after a step.
+    pub(super) fn forget(&mut self, step: u64) {
+        self.by_sector.retain(|_, crowd| crowd.step == step);
+    }
+
+    /// The crowd of a sector as it is after a step; it is looked at once.
+    pub(super) fn look(&mut self, world: &World, eyes: &Eyes, sector: Entity, step: u64) -> Option<&Crowd> {
+        let crowd = self.by_sector.entry(sector).or_default();
+        if crowd.step != step {
+            let at = world.get::<Sector>(sector)?;
+            // A storm has moved the sector, or nobody has seen it before.
+            if !crowd.is_at(at) {
+                self.known += 1;
+                *crowd = Crowd::new(self.known, at, eyes::place(world, sector)?);
+            }
+            crowd.look(world, eyes, sector, step);
+        }
+        Some(crowd)
+    }
+
+    /// The groups of a sector that was looked at.
+    pub(super) fn groups(&self, sector: Entity) -> &[Public] {
+        self.by_sector.get(&sector).map_or(&[], |crowd| &crowd.groups)
+    }
+
+    pub(super) fn group(&mut self, sector: Entity, index: usize) -> Option<&mut Public> {
+        self.by_sector.get_mut(&sector)?.groups.get_mut(index)
+    }
+}
 
 /// The ships of a sector in groups, each with a seat for as long as it stays. A cloaked ship keeps its seat, and nobody is
 /// shown there.
@@ -19,7 +59,7 @@ use crate::convert;
 pub(super) struct Crowd {
     /// Which of all crowds this is; 0 for none yet.
     serial: u64,
-    place: Option<(MapKey, Hex)>,
+    at: Option<(Sector, (MapKey, Hex))>,
     step: u64,
     /// The ships when they were last looked at, and the seat of each.
     ships: Vec<(Entity, u32)>,
@@ -41,49 +81,42 @@ pub(super) struct Public {
 }
 
 impl Crowd {
-    pub(super) fn new(serial: u64, place: (MapKey, Hex)) -> Self {
-        Self { serial, place: Some(place), ..Self::default() }
+    fn new(serial: u64, sector: &Sector, place: (MapKey, Hex)) -> Self {
+        Self { serial, at: Some((*sector, place)), ..Self::default() }
     }
 
     pub(super) const fn serial(&self) -> u64 {
         self.serial
     }
 
-    pub(super) const fn place(&self) -> Option<(MapKey, Hex)> {
-        self.place
-    }
-
-    /// The step after which it was last looked at.
-    pub(super) const fn looked_at(&self) -> u64 {
-        self.step
+    /// Whether this is the crowd of a sector that is where it was.
+    fn is_at(&self, sector: &Sector) -> bool {
+        self.at.is_some_and(|(at, _)| (at.map, at.hex) == (sector.map, sector.hex))
     }
 
     pub(super) fn groups(&self) -> &[Public] {
         &self.groups
     }
 
-    pub(super) fn group(&mut self, index: usize) -> Option<&mut Public> {
-        self.groups.get_mut(index)
-    }
-
     /// Looks at the sector's ships after a step.
-    pub(super) fn look(&mut self, world: &World, sector: Entity, step: u64) {
+    fn look(&mut self, world: &World, eyes: &Eyes, sector: Entity, step: u64) {
         self.step = step;
-        let Some((map, hex)) = self.place else { return };
-        let occupants = world.get::<Occupants>(sector);
+        let occupants = world.get::<Occupants>(sector).filter(|occupants| occupants.iter().len() > 0);
+        if occupants.is_none() && self.ships.is_empty() {
+            return;
+        }
+        let Some((_, place)) = self.at else { return };
         if !occupants.into_iter().flat_map(Occupants::iter).eq(self.ships.iter().map(|(ship, _)| *ship)) {
             self.be_seated(occupants);
         }
         let now = Moment::of_step(step);
-        let (col, row) = convert::place(hex);
-        let mut states = vec![Group::at(map.code(), col, row); (self.seats as usize).div_ceil(SEATS)];
+        let mut states = vec![nobody(place); (self.seats as usize).div_ceil(SEATS)];
         self.cloaked.clear();
-        for &(entity, seat) in &self.ships {
-            let Ok(ship) = world.get_entity(entity) else { continue };
-            if ship.get::<Powers>().is_some_and(|powers| powers.cloaked) {
-                self.cloaked.push(entity);
-            } else if let Some(contact) = convert::contact(world, ship, map, hex, now) {
-                states[seat as usize / SEATS].seat(seat as usize % SEATS, &contact);
+        for &(ship, seat) in &self.ships {
+            match eyes.contact(world, ship, place, now) {
+                Some(contact) if contact.flags.has(Flags::CLOAKED) => self.cloaked.push(ship),
+                Some(contact) => states[seat as usize / SEATS].seat(seat as usize % SEATS, &contact),
+                None => {}
             }
         }
         self.groups.truncate(states.len());
@@ -97,17 +130,14 @@ impl Crowd {
     }
 
     /// Cloaked ships of others that a pilot sees all the same, on seats of their own: as many as a group has.
-    pub(super) fn cloaked_for(&self, world: &World, pilot: Entity, now: Moment) -> Option<Group> {
-        let (map, hex) = self.place?;
-        let (col, row) = convert::place(hex);
-        let ships = self.cloaked.iter().filter_map(|&ship| world.get_entity(ship).ok()).filter(|ship| {
-            ship.get::<InFleet>().is_none_or(|fleet| fleet.0 != pilot) && sight::is_visible(world, *ship, pilot)
-        });
+    pub(super) fn cloaked_for(&self, world: &World, eyes: &Eyes, pilot: Entity) -> Option<Group> {
+        let (_, place) = self.at?;
+        let ships = self.cloaked.iter().copied();
+        let seen = ships.filter(|&ship| !is_of(world, ship, pilot) && is_visible(world, ship, pilot));
+        let now = Moment::of_step(self.step);
         let mut group = None;
-        for (seat, contact) in
-            ships.filter_map(|ship| convert::contact(world, ship, map, hex, now)).take(SEATS).enumerate()
-        {
-            group.get_or_insert_with(|| Group::at(map.code(), col, row)).seat(seat, &contact);
+        for (seat, contact) in seen.filter_map(|ship| eyes.contact(world, ship, place, now)).take(SEATS).enumerate() {
+            group.get_or_insert_with(|| nobody(place)).seat(seat, &contact);
         }
         group
     }
@@ -137,6 +167,11 @@ impl Crowd {
             self.seats -= 1;
         }
     }
+}
+
+fn nobody((map, hex): (MapKey, Hex)) -> Group {
+    let (col, row) = convert::place(hex);
+    Group::at(map.code(), col, row)
 }
 
 impl Public {

@@ -8,7 +8,7 @@ use keel_protocol::MAX_SNAPSHOT;
 use keel_protocol::snapshot::{BlockHead, Head, put_gone};
 
 use super::Replication;
-use super::crowd::{Crowd, Public};
+use super::crowd::Public;
 use super::told::Told;
 use super::viewer::{Carried, Cloaked, InView, Own, Viewer};
 
@@ -41,17 +41,10 @@ pub(super) struct Wanted {
     item: Item,
 }
 
-/// A packet in the making.
-struct Packet {
-    bytes: Vec<u8>,
-    carried: Vec<Carried>,
-}
-
 impl Replication {
     /// Gives the packets of the step that has begun to a pilot's client.
     pub fn view(&mut self, world: &World, pilot: Entity, viewer: &mut Viewer, show: &mut dyn FnMut(Vec<u8>)) {
-        self.look_at_own(world, pilot, viewer);
-        self.look_around(world, pilot, viewer);
+        self.look(world, pilot, viewer);
         self.choose(viewer);
         self.pack(viewer, show);
     }
@@ -75,7 +68,7 @@ impl Replication {
             want(own.told.wants(own.version, step, patience), false, Item::Own(index));
         }
         for (place, sector) in sectors.iter_mut().enumerate() {
-            let groups = self.crowds.get(&sector.sector).map_or(&[][..], Crowd::groups);
+            let groups = self.crowds.groups(sector.sector);
             for (index, (told, group)) in sector.groups.iter_mut().zip(groups).enumerate() {
                 let waited = told.wants(group.version, step, patience);
                 want(waited, told.base(step).is_none(), Item::Group(place, index));
@@ -102,7 +95,7 @@ impl Replication {
         if !place.is_here {
             return AROUND;
         }
-        let group = self.crowds.get(&place.sector).and_then(|crowd| crowd.groups().get(group));
+        let group = self.crowds.groups(place.sector).get(group);
         let hunts = |group: &Public| own.iter().any(|own| group.state.hunts(own.state.id));
         if group.is_some_and(hunts) { HUNTERS } else { HERE }
     }
@@ -110,37 +103,35 @@ impl Replication {
     /// Packs what is queued, as far as the budget goes.
     fn pack(&mut self, viewer: &mut Viewer, show: &mut dyn FnMut(Vec<u8>)) {
         let mut queue = std::mem::take(&mut viewer.queue);
-        let mut block = std::mem::take(&mut viewer.block);
-        let mut packet = self.begin_packet(viewer);
+        let [mut packet, mut block] = std::mem::take(&mut viewer.bytes);
+        let mut carried = self.begin_packet(viewer, &mut packet);
         let mut left = viewer.budget;
         for Wanted { item, .. } in queue.drain(..) {
             block.clear();
-            let Some(carried) = self.write(viewer, item, &mut block) else { continue };
-            if packet.bytes.len() + block.len() + HEAD > left {
+            let Some(carries) = self.write(viewer, item, &mut block) else { continue };
+            if packet.len() + block.len() + HEAD > left {
                 break;
             }
-            if packet.bytes.len() + block.len() > MAX_SNAPSHOT {
-                left -= packet.bytes.len();
-                self.end_packet(viewer, packet, show);
-                packet = self.begin_packet(viewer);
+            if packet.len() + block.len() > MAX_SNAPSHOT {
+                left -= packet.len();
+                viewer.sent(self.step, carried);
+                show(packet.clone());
+                carried = self.begin_packet(viewer, &mut packet);
             }
-            packet.bytes.extend_from_slice(&block);
-            viewer.send(item, &carried, self.step);
-            packet.carried.push(carried);
+            packet.extend_from_slice(&block);
+            viewer.send(item, &carries, self.step);
+            carried.push(carries);
         }
-        self.end_packet(viewer, packet, show);
-        (viewer.queue, viewer.block) = (queue, block);
+        viewer.sent(self.step, carried);
+        show(packet.clone());
+        (viewer.queue, viewer.bytes) = (queue, [packet, block]);
     }
 
-    fn begin_packet(&self, viewer: &mut Viewer) -> Packet {
-        let mut bytes = Vec::with_capacity(MAX_SNAPSHOT);
-        Head { step: self.step, number: viewer.next_number(), pace: self.pace }.put(&mut bytes);
-        Packet { bytes, carried: viewer.list() }
-    }
-
-    fn end_packet(&self, viewer: &mut Viewer, packet: Packet, show: &mut dyn FnMut(Vec<u8>)) {
-        viewer.sent(self.step, packet.carried);
-        show(packet.bytes);
+    /// Writes a packet's head; a list for what it carries.
+    fn begin_packet(&self, viewer: &mut Viewer, packet: &mut Vec<u8>) -> Vec<Carried> {
+        packet.clear();
+        Head { step: self.step, number: viewer.next_number(), pace: self.pace }.put(packet);
+        viewer.list()
     }
 
     /// Writes a block; what the client has when it has it.
@@ -156,7 +147,7 @@ impl Replication {
             Item::Group(place, index) => {
                 let InView { sector, groups, .. } = &viewer.sectors[place];
                 let told = &groups[index];
-                let group = self.crowds.get_mut(sector)?.group(index)?;
+                let group = self.crowds.group(*sector, index)?;
                 head(told, group.version, step).put_group(step, out);
                 out.extend_from_slice(group.since(told.base(step)));
                 Some(Carried::Group(told.key, group.version, Arc::clone(&group.state)))

@@ -1,6 +1,6 @@
 //! One client's side of the replication: what it has, and what it needs most.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
@@ -10,8 +10,9 @@ use keel_rules::Moment;
 use thiserror::Error;
 
 use super::Replication;
+use super::eyes::Lookout;
 use super::pack::Wanted;
-use super::sight::{self, Lookout};
+use super::sight::in_view;
 use super::told::Told;
 
 /// Packets of which it is remembered what was in them; an acknowledgement of an earlier one comes too late.
@@ -47,7 +48,8 @@ pub struct Viewer {
     /// Steps from a packet to its acknowledgement, on average.
     round_trip: f32,
     pub(super) queue: Vec<Wanted>,
-    pub(super) block: Vec<u8>,
+    /// A packet and a block in the making.
+    pub(super) bytes: [Vec<u8>; 2],
 }
 
 /// One of the pilot's ships.
@@ -109,7 +111,7 @@ impl Viewer {
             spare: Vec::new(),
             round_trip: 1.0,
             queue: Vec::new(),
-            block: Vec::new(),
+            bytes: [Vec::new(), Vec::new()],
         }
     }
 
@@ -159,6 +161,51 @@ impl Viewer {
         }
     }
 
+    /// The sectors in view when the pilot was last shown anything.
+    pub(crate) fn in_view(&self) -> impl Iterator<Item = Entity> {
+        self.sectors.iter().map(|known| known.sector)
+    }
+
+    /// Takes the state of the pilot's ship number `index` after a step.
+    fn look_at_own(&mut self, index: usize, mut ship: OwnShip, step: u64) {
+        match self.own[index..].iter().position(|own| own.state.id == ship.id) {
+            Some(ahead) => {
+                self.own.swap(index, index + ahead);
+                let own = &mut self.own[index];
+                ship.shield = ship.shield.or_still(own.state.shield);
+                ship.battery = ship.battery.or_still(own.state.battery);
+                if *own.state != ship {
+                    (own.version, own.state) = (step, Arc::new(ship));
+                }
+            }
+            None => {
+                let told = Told::new(next(&mut self.keys));
+                self.own.insert(index, Own { version: step, state: Arc::new(ship), told });
+            }
+        }
+    }
+
+    /// The pilot's ships have moved, or see farther or less far.
+    fn look_elsewhere(&mut self, world: &World) {
+        let Self { lookouts, sectors, gone, .. } = self;
+        let in_view = in_view(world, lookouts);
+        sectors.retain_mut(|known| {
+            let stays = in_view.contains(&known.sector);
+            if !stays {
+                known.forget(gone);
+            }
+            stays
+        });
+        for sector in in_view {
+            if let Err(index) = sectors.binary_search_by_key(&sector, |known| known.sector) {
+                sectors.insert(index, InView::of(sector));
+            }
+        }
+        for known in sectors {
+            known.is_here = lookouts.iter().any(|(here, ..)| *here == known.sector);
+        }
+    }
+
     /// The number of the next packet.
     pub(super) const fn next_number(&self) -> u64 {
         self.number + 1
@@ -193,57 +240,28 @@ const fn next(keys: &mut u32) -> u32 {
 }
 
 impl Replication {
-    /// Looks at the pilot's own ships.
-    pub(super) fn look_at_own(&self, world: &World, pilot: Entity, viewer: &mut Viewer) {
-        let mut seen = 0;
-        for mut ship in sight::own_ships(world, pilot, Moment::of_step(self.step)) {
-            match viewer.own[seen..].iter().position(|own| own.state.id == ship.id) {
-                Some(ahead) => {
-                    viewer.own.swap(seen, seen + ahead);
-                    let own = &mut viewer.own[seen];
-                    ship.shield = ship.shield.or_still(own.state.shield);
-                    ship.battery = ship.battery.or_still(own.state.battery);
-                    if *own.state != ship {
-                        (own.version, own.state) = (self.step, Arc::new(ship));
-                    }
-                }
-                None => {
-                    let told = Told::new(next(&mut viewer.keys));
-                    viewer.own.insert(seen, Own { version: self.step, state: Arc::new(ship), told });
-                }
+    /// Looks at the pilot's own ships, and from them at the sectors in view.
+    pub(super) fn look(&mut self, world: &World, pilot: Entity, viewer: &mut Viewer) {
+        let Some(eyes) = &self.eyes else { return };
+        let step = self.step;
+        let (mut seen, mut has_moved) = (0, false);
+        for (ship, lookout) in eyes.own(world, pilot, Moment::of_step(step)) {
+            if viewer.lookouts.get(seen) != Some(&lookout) {
+                viewer.lookouts.truncate(seen);
+                viewer.lookouts.push(lookout);
+                has_moved = true;
             }
+            viewer.look_at_own(seen, ship, step);
             seen += 1;
         }
         viewer.gone.extend(viewer.own.drain(seen..).filter_map(|lost| lost.told.lost()));
-    }
-
-    /// Looks at the sectors in view.
-    pub(super) fn look_around(&mut self, world: &World, pilot: Entity, viewer: &mut Viewer) {
-        let now = Moment::of_step(self.step);
-        let Viewer { keys, lookouts, sectors, gone, .. } = viewer;
-        if !sight::lookouts(world, pilot, now).eq(lookouts.iter().copied()) {
-            lookouts.clear();
-            lookouts.extend(sight::lookouts(world, pilot, now));
-            let in_view = lookouts.iter().flat_map(|&lookout| sight::around(world, lookout));
-            let in_view: BTreeSet<Entity> = in_view.collect();
-            sectors.retain_mut(|known| {
-                let stays = in_view.contains(&known.sector);
-                if !stays {
-                    known.forget(gone);
-                }
-                stays
-            });
-            for sector in in_view {
-                if let Err(index) = sectors.binary_search_by_key(&sector, |known| known.sector) {
-                    sectors.insert(index, InView::of(sector));
-                }
-            }
-            for known in sectors {
-                known.is_here = lookouts.iter().any(|(here, ..)| *here == known.sector);
-            }
+        if has_moved || viewer.lookouts.len() > seen {
+            viewer.lookouts.truncate(seen);
+            viewer.look_elsewhere(world);
         }
-        for known in &mut viewer.sectors {
-            let Some(crowd) = self.crowd(world, known.sector) else {
+        let Viewer { keys, sectors, gone, .. } = viewer;
+        for known in sectors {
+            let Some(crowd) = self.crowds.look(world, eyes, known.sector, step) else {
                 known.forget(gone);
                 continue;
             };
@@ -252,10 +270,11 @@ impl Replication {
                 known.serial = crowd.serial();
             }
             let groups = crowd.groups().len();
-            gone.extend(known.groups.drain(groups.min(known.groups.len())..).filter_map(Told::lost));
-            known.groups.resize_with(groups, || Told::new(next(keys)));
-            let cloaked = crowd.cloaked_for(world, pilot, now);
-            known.see_cloaked(cloaked, crowd.looked_at(), keys, gone);
+            if known.groups.len() != groups {
+                gone.extend(known.groups.drain(groups.min(known.groups.len())..).filter_map(Told::lost));
+                known.groups.resize_with(groups, || Told::new(next(keys)));
+            }
+            known.see_cloaked(crowd.cloaked_for(world, eyes, pilot), step, keys, gone);
         }
     }
 }

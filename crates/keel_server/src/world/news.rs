@@ -2,11 +2,11 @@
 
 use keel_map::{MapKey, Terrain};
 use keel_protocol::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
-use keel_sim::{Cargo, Charts, Incursions, LiesIn, Maps, Now, PilotId, Purse, Sector, Storms, WallClock, Wrecks};
+use keel_sim::{Cargo, Charts, Incursions, LiesIn, Maps, PilotId, Purse, Sector, Storms, WallClock, Wrecks};
 
 use super::World;
 use crate::convert;
-use crate::replication::sectors_in_view;
+use crate::replication::Viewer;
 
 /// A pilot's chart as far as a client has it.
 #[derive(Debug, PartialEq)]
@@ -95,14 +95,12 @@ impl World {
     }
 
     /// The wrecks that a pilot's ships see.
-    pub(crate) fn wrecks(&self, pilot: PilotId) -> Vec<Wreck> {
+    pub(crate) fn wrecks(&self, viewer: &Viewer) -> Vec<Wreck> {
         let world = self.app.world();
-        let Some(pilot) = self.pilot(pilot) else { return Vec::new() };
         if world.resource::<keel_sim::WreckIndex>().iter().len() == 0 {
             return Vec::new();
         }
-        let sectors = sectors_in_view(world, pilot, world.resource::<Now>().moment());
-        let lying = sectors.into_iter().filter_map(|sector| world.get::<Wrecks>(sector)).flat_map(Wrecks::iter);
+        let lying = viewer.in_view().filter_map(|sector| world.get::<Wrecks>(sector)).flat_map(Wrecks::iter);
         let mut wrecks: Vec<Wreck> = lying
             .filter_map(|wreck| {
                 let sector = *world.get::<Sector>(world.get::<LiesIn>(wreck)?.0)?;
