@@ -8,13 +8,18 @@ use keel_protocol::{
     ToServer, Welcome, Who, connection_config, decode, encode,
 };
 use renet::RenetClient;
-use renet_netcode::{ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason};
+use renet_netcode::{
+    ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason, NetcodeTransportError,
+};
 use thiserror::Error;
 
 use crate::replica::Replica;
 
 /// How long a server may take to answer at all.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The longest that nothing is sent.
+const MOST_REST: Duration = Duration::from_millis(50);
 
 /// A connection to a server.
 pub struct Client {
@@ -24,6 +29,9 @@ pub struct Client {
     hello: Option<Hello>,
     started: Instant,
     last: Instant,
+    /// Whether something waits to be sent, and when anything last was.
+    due: bool,
+    sent: Instant,
     replica: Replica,
     seq: u32,
     refused: Option<String>,
@@ -94,6 +102,8 @@ impl Client {
             hello: Some(hello),
             started,
             last: started,
+            due: false,
+            sent: started,
             replica: Replica::default(),
             seq: 0,
             refused: None,
@@ -121,11 +131,20 @@ impl Client {
         } else if self.hello.is_some() && (broken || self.started.elapsed() > PATIENCE) {
             return Err(self.end());
         }
-        if broken || (!self.renet.is_disconnected() && self.transport.send_packets(&mut self.renet).is_err()) {
+        if broken || self.flush().is_err() {
             // Everything that arrived before the end is told first.
             return if events.is_empty() { Err(self.end()) } else { Ok(events) };
         }
         Ok(events)
+    }
+
+    /// Sends what waits. Each time it tells the server too which packets have come, so it is not done for nothing.
+    fn flush(&mut self) -> Result<(), NetcodeTransportError> {
+        if self.renet.is_disconnected() || !(self.due || self.sent.elapsed() >= MOST_REST) {
+            return Ok(());
+        }
+        (self.due, self.sent) = (false, Instant::now());
+        self.transport.send_packets(&mut self.renet)
     }
 
     /// Why there is no connection.
@@ -206,6 +225,7 @@ impl Client {
         }
         if let Some(ack) = self.replica.ack().filter(|&ack| Some(ack) != before) {
             self.renet.send_message(CHANNEL_LOSSY, encode(&ack));
+            self.due = true;
         }
         events
     }
@@ -213,6 +233,7 @@ impl Client {
     fn say(&mut self, message: &ToServer) {
         if self.renet.can_send_message(CHANNEL_ORDERED, 64) {
             self.renet.send_message(CHANNEL_ORDERED, encode(message));
+            self.due = true;
         }
     }
 

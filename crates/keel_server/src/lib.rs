@@ -150,7 +150,8 @@ impl Server {
     pub fn turn(&mut self) -> Duration {
         self.transport.receive(self.start.elapsed());
         self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
-        if self.pace.is_due(self.start.elapsed()) {
+        let is_step = self.pace.is_due(self.start.elapsed());
+        if is_step {
             self.world.step(utc());
             self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
         }
@@ -159,7 +160,7 @@ impl Server {
             self.warned = (slipped, now);
             warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
         }
-        self.transport.send();
+        self.transport.send(is_step);
         self.pace.rest(self.start.elapsed())
     }
 
@@ -171,7 +172,7 @@ impl Server {
         }
         info!("stopping");
         self.sessions.part(&mut self.transport);
-        self.transport.send();
+        self.transport.send(true);
         self.transport.close();
         Report { steps: self.world.now(), slipped: self.pace.slipped() }
     }

@@ -31,9 +31,9 @@ const MOST_EXCESS: u32 = 400;
 /// Messages that make no sense after which a client is put out.
 const MOST_MALFORMED: u32 = 8;
 
-/// How long a client may acknowledge nothing of what it is shown, and of that what one step counts for at most.
-const MOST_SILENT: Duration = Duration::from_secs(8);
-const MOST_STEP: Duration = Duration::from_millis(500);
+/// Steps that a client may be behind with acknowledging what it is shown: eight seconds. In steps, so that a machine that
+/// slept, or a world that runs slowly, is no fault of the clients'.
+const MOST_BEHIND: u64 = 160;
 
 /// Messages of one client that one poll looks at.
 const MOST_MESSAGES: usize = 64;
@@ -54,8 +54,6 @@ struct Playing {
     pilot: PilotId,
     /// What the client has of what the pilot sees.
     viewer: Box<Viewer>,
-    /// For how long it has acknowledged nothing.
-    silent: Duration,
     /// What the client has been told and need not be told again.
     known: Box<Known>,
     ops: Bucket,
@@ -98,7 +96,6 @@ pub(crate) struct Sessions {
     welcome: Welcome,
     /// The most bytes of snapshots that a client is sent in a step.
     snapshot_bytes: usize,
-    told_at: Duration,
     roster: Roster,
     sessions: BTreeMap<ClientId, Session>,
 }
@@ -106,7 +103,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     pub(crate) fn new(welcome: Welcome, snapshot_bytes: usize) -> Self {
         let (roster, sessions) = (Roster::default(), BTreeMap::new());
-        Self { welcome, snapshot_bytes, told_at: Duration::ZERO, roster, sessions }
+        Self { welcome, snapshot_bytes, roster, sessions }
     }
 
     /// Takes what clients have said since the last poll.
@@ -234,7 +231,6 @@ impl Sessions {
         let playing = Playing {
             pilot,
             viewer: Box::new(Viewer::new(self.snapshot_bytes)),
-            silent: Duration::ZERO,
             known: Box::default(),
             ops: Bucket::full(now),
             excess: 0,
@@ -246,19 +242,10 @@ impl Sessions {
 
     fn acknowledge(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId, ack: Ack) {
         let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.get_mut(&client) else { return };
-        match playing.viewer.acknowledge(ack, world.now()) {
-            Ok(true) => playing.silent = Duration::ZERO,
-            Ok(false) => {}
-            Err(nonsense) => {
-                debug!(client, %nonsense, "cannot be");
-                self.refuse(
-                    transport,
-                    now,
-                    world,
-                    client,
-                    "Your client acknowledges what it was never sent.".to_owned(),
-                );
-            }
+        if let Err(nonsense) = playing.viewer.acknowledge(ack, world.now()) {
+            debug!(client, %nonsense, "cannot be");
+            let reason = "Your client acknowledges what it was never sent.".to_owned();
+            self.refuse(transport, now, world, client, reason);
         }
     }
 
@@ -309,27 +296,16 @@ impl Sessions {
         self.sessions.retain(|_, session| !is_over(session));
     }
 
-    /// Puts out those who have long acknowledged nothing: they take nothing, or do not read it.
+    /// Puts out those who take nothing, do not read it, or read it far too late.
     fn put_out_deaf(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
-        // A machine that slept, or a step that hung, is no silence of the clients'.
-        let passed = (now - std::mem::replace(&mut self.told_at, now)).min(MOST_STEP);
-        let mut deaf = Vec::new();
-        for (&client, session) in &mut self.sessions {
-            if let Stage::Playing(playing) = &mut session.stage {
-                playing.silent += passed;
-                if playing.silent > MOST_SILENT {
-                    deaf.push(client);
-                }
-            }
-        }
-        for client in deaf {
-            self.refuse(
-                transport,
-                now,
-                world,
-                client,
-                "Your client acknowledges nothing of what it is shown.".to_owned(),
-            );
+        let is_deaf = |session: &Session| match &session.stage {
+            Stage::Playing(playing) => playing.viewer.behind(world.now()) > MOST_BEHIND,
+            Stage::Greeting { .. } | Stage::Parting { .. } => false,
+        };
+        let deaf = self.sessions.iter().filter(|(_, session)| is_deaf(session)).map(|(&client, _)| client);
+        for client in deaf.collect::<Vec<_>>() {
+            let reason = "Your client does not acknowledge what it is shown, or far too late.".to_owned();
+            self.refuse(transport, now, world, client, reason);
         }
     }
 

@@ -51,6 +51,8 @@ struct Flow {
     delivered: u64,
     /// Whether it connected in this poll.
     is_new: bool,
+    /// Whether something waits to be sent to it.
+    is_due: bool,
 }
 
 impl Transport {
@@ -144,6 +146,7 @@ impl Transport {
     pub(crate) fn say(&mut self, client: ClientId, message: &ToClient) {
         if self.renet.is_connected(client) {
             self.renet.send_message(client, CHANNEL_ORDERED, encode(message));
+            self.flow.entry(client).or_default().is_due = true;
         }
     }
 
@@ -166,9 +169,14 @@ impl Transport {
         self.flow.remove(&client);
     }
 
-    /// Sends what waits.
-    pub(crate) fn send(&mut self) {
+    /// Sends what waits: to everyone once a step, and between steps to those alone who were told something. Each time a client
+    /// is told too which of its packets have come, so it is not done for nothing.
+    pub(crate) fn send(&mut self, is_step: bool) {
         for client in self.renet.clients_id() {
+            let is_due = self.flow.get_mut(&client).is_some_and(|flow| std::mem::take(&mut flow.is_due));
+            if !is_due && !is_step {
+                continue;
+            }
             let Ok(packets) = self.renet.get_packets_to_send(client) else { continue };
             for packet in packets {
                 match self.netcode.generate_payload_packet(client, &packet) {

@@ -45,6 +45,8 @@ pub struct Viewer {
     sent: VecDeque<Sent>,
     /// Lists that packets no longer need.
     spare: Vec<Vec<Carried>>,
+    /// The step of the newest packet that is acknowledged; before there is one, of the first that was sent.
+    heard: Option<u64>,
     /// Steps from a packet to its acknowledgement, on average.
     round_trip: f32,
     pub(super) queue: Vec<Wanted>,
@@ -109,27 +111,27 @@ impl Viewer {
             gone: Vec::new(),
             sent: VecDeque::new(),
             spare: Vec::new(),
+            heard: None,
             round_trip: 1.0,
             queue: Vec::new(),
             bytes: [Vec::new(), Vec::new()],
         }
     }
 
-    /// Takes what the client says it has, at a step. Whether that was news.
+    /// Takes what the client says it has, at a step.
     ///
     /// # Errors
     /// When it names a packet that was never sent.
-    pub fn acknowledge(&mut self, ack: Ack, step: u64) -> Result<bool, Nonsense> {
+    pub fn acknowledge(&mut self, ack: Ack, step: u64) -> Result<(), Nonsense> {
         if ack.newest == 0 || ack.newest > self.number {
             return Err(Nonsense { acked: ack.newest, sent: self.number });
         }
-        let mut is_news = false;
         let first = self.number + 1 - self.sent.len() as u64;
         for number in ack.packets() {
             let Some(index) = number.checked_sub(first) else { break };
             let Some(sent) = self.sent.get_mut(index as usize) else { continue };
             let Some(at) = sent.step.take() else { continue };
-            is_news = true;
+            self.heard = self.heard.max(Some(at));
             self.round_trip += (step.saturating_sub(at) as f32 - self.round_trip) / 8.0;
             let mut carried = std::mem::take(&mut sent.carried);
             carried.drain(..).for_each(|carried| self.has(carried));
@@ -138,7 +140,13 @@ impl Viewer {
         while self.sent.front().is_some_and(|sent| sent.step.is_none()) {
             self.sent.pop_front();
         }
-        Ok(is_news)
+        Ok(())
+    }
+
+    /// How many steps ago that was sent of which the client is known to have anything.
+    #[must_use]
+    pub fn behind(&self, step: u64) -> u64 {
+        self.heard.map_or(0, |heard| step.saturating_sub(heard))
     }
 
     /// The client has that.
@@ -219,6 +227,7 @@ impl Viewer {
     /// The next packet is sent, with that in it.
     pub(super) fn sent(&mut self, step: u64, carried: Vec<Carried>) {
         self.number += 1;
+        self.heard.get_or_insert(step);
         self.sent.push_back(Sent { step: Some(step), carried });
         if self.sent.len() > MOST_SENT {
             let mut lost = self.sent.pop_front().map(|sent| sent.carried).unwrap_or_default();

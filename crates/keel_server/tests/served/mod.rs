@@ -82,11 +82,16 @@ pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
     pub(crate) netcode: NetcodeClient,
     pub(crate) renet: RenetClient,
-    last: Instant,
+    pub(crate) last: Instant,
 }
 
 impl Rogue {
     pub(crate) fn connect(address: SocketAddr, client_id: u64) -> Self {
+        Self::connect_with(address, client_id, || {})
+    }
+
+    /// Connects to a server that goes on by what `turn` does.
+    pub(crate) fn connect_with(address: SocketAddr, client_id: u64, mut turn: impl FnMut()) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_nonblocking(true).unwrap();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -100,6 +105,7 @@ impl Rogue {
         let mut rogue = Self { socket, netcode, renet: RenetClient::new(connection_config()), last: Instant::now() };
         while !rogue.netcode.is_connected() {
             rogue.turn();
+            turn();
             std::thread::sleep(Duration::from_millis(2));
         }
         rogue.renet.set_connected();
@@ -108,11 +114,17 @@ impl Rogue {
 
     /// One turn of the loop; whether the connection stands.
     pub(crate) fn turn(&mut self) -> bool {
+        self.turn_some(usize::MAX)
+    }
+
+    /// One that takes so many datagrams at most.
+    pub(crate) fn turn_some(&mut self, most: usize) -> bool {
         let passed = self.last.elapsed();
         self.last += passed;
         self.renet.update(passed);
         let mut buffer = [0; 1400];
-        while let Ok((length, _)) = self.socket.recv_from(&mut buffer) {
+        for _ in 0..most {
+            let Ok((length, _)) = self.socket.recv_from(&mut buffer) else { break };
             if let Some(payload) = self.netcode.process_packet(&mut buffer[..length]) {
                 self.renet.process_packet(payload);
             }
