@@ -1,13 +1,14 @@
 //! Replication by `bevy_replicon`, as a careful user of it would set it up.
 //!
-//! What changes together is one component, since each costs a look for every client that sees the ship. What only the owner
-//! may know is an entity of its own: a filter by component would hide something of nearly every ship from nearly every
-//! client, and replicon then visits such a ship for all of them in every step. Timers go when they begin, and what clients
-//! can count themselves is not replicated.
+//! Components are few, since each costs a look for every client that sees the ship. What only owners may know is an entity
+//! for each of them: a filter by component would hide something of nearly every ship from nearly every client, and replicon
+//! then visits all such ships for all clients in every step. Timers go when they begin, and what clients can count
+//! themselves is not replicated.
 
 use std::time::{Duration, Instant};
 
 use bevy::app::TaskPoolPlugin;
+use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 use bevy::prelude::*;
 use bevy::state::app::StatesPlugin;
 use bevy::time::TimePlugin;
@@ -41,10 +42,8 @@ pub(crate) struct Replicon {
     app: App,
     /// By number of the ship.
     ships: Vec<Entity>,
-    /// The entities of owners' knowledge, with the ship's number.
-    guns: Vec<(u32, Entity)>,
-    /// By number of the client.
-    clients: Vec<Entity>,
+    /// By number of the client: the entity that it alone knows of, and its ships' numbers.
+    fleets: Vec<(Entity, Vec<u32>)>,
     /// What clients acknowledge before the next step.
     acks: Vec<(Entity, Vec<u8>)>,
 }
@@ -60,26 +59,30 @@ struct Who {
 }
 
 /// What is left of a ship, each 255 when full.
-#[derive(Component, Serialize, Deserialize)]
+#[derive(Component, Debug, PartialEq, Serialize, Deserialize)]
 struct Pools {
     hull: u8,
     shield: u8,
 }
 
 /// What a ship is up to.
-#[derive(Component, Serialize, Deserialize)]
+#[derive(Component, Debug, PartialEq, Serialize, Deserialize)]
 struct Conduct {
     flags: u8,
     /// The id of the ship on which it fires.
     target: u32,
 }
 
-/// What the server alone counts: the battery now, 255 when full.
-#[derive(Component)]
-struct Battery(#[expect(dead_code, reason = "what a game would read")] u8);
+/// What the server counts and clients count for themselves: the battery now, 255 when full.
+#[derive(Component, PartialEq)]
+struct Battery(u8);
 
-/// A gun's cycle, which clients count on from its beginning. An entity of its own, beside the ship's.
+/// What a client alone knows of its ships, on an entity of its own.
 #[derive(Component, Serialize, Deserialize)]
+struct Guns(Vec<Gun>);
+
+/// A gun's cycle, which clients count on from its beginning.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Gun {
     /// The ship's id.
     ship: u32,
@@ -129,12 +132,7 @@ impl Replicon {
             Marked::All => "replicon",
             Marked::Seen => "replicon, seen sectors marked",
         };
-        let mut app = App::new();
-        app.add_plugins((TaskPoolPlugin::default(), TimePlugin, StatesPlugin));
-        app.add_plugins(plugins());
-        register(&mut app);
-        app.finish();
-        app.cleanup();
+        let mut app = app();
         app.world_mut().resource_mut::<NextState<ServerState>>().set(ServerState::Running);
         app.update();
         let world = app.world_mut();
@@ -144,13 +142,8 @@ impl Replicon {
             })
             .collect();
         let ships = (0..workload.size().ships).map(|ship| spawn_ship(world, workload, marked, ship)).collect();
-        let guns = (0..workload.size().ships)
-            .filter_map(|ship| {
-                let owner = clients[workload.owner(ship)? as usize];
-                Some((ship, world.spawn((Replicated, OwnedBy(owner), gun(workload, FIRST_STEP, ship))).id()))
-            })
-            .collect();
-        Self { name, workload: workload.clone(), app, ships, guns, clients, acks: Vec::new() }
+        let fleets = (0..).zip(clients).map(|(number, client)| spawn_fleet(world, workload, number, client)).collect();
+        Self { name, workload: workload.clone(), app, ships, fleets, acks: Vec::new() }
     }
 
     /// Does to the world what the workload says of `step`.
@@ -158,7 +151,8 @@ impl Replicon {
         let world = self.app.world_mut();
         for (number, &entity) in (0..).zip(&self.ships) {
             let mut ship = world.entity_mut(entity);
-            ship.insert(Battery(self.workload.cycle(step, number).battery_in(step)));
+            let battery = Battery(self.workload.cycle(step, number).battery_in(step));
+            ship.get_mut::<Battery>().expect("a ship has a battery").set_if_neq(battery);
             if self.workload.is_damaged(step, number) {
                 *ship.get_mut::<Pools>().expect("a ship has pools") = pools(&self.workload, step, number);
             }
@@ -166,9 +160,9 @@ impl Replicon {
                 *ship.get_mut::<Conduct>().expect("a ship has a conduct") = conduct(&self.workload, step, number);
             }
         }
-        for &(number, entity) in &self.guns {
-            if self.workload.is_firing(step, number) {
-                *world.get_mut::<Gun>(entity).expect("a gun of a client's ship") = gun(&self.workload, step, number);
+        for (fleet, ships) in &self.fleets {
+            if ships.iter().any(|&ship| self.workload.is_firing(step, ship)) {
+                *world.get_mut::<Guns>(*fleet).expect("a fleet has guns") = guns(&self.workload, step, ships);
             }
         }
     }
@@ -202,7 +196,7 @@ impl System for Replicon {
         self.fight(step);
         let (acks, time) = self.replicate();
         let messages = self.drain();
-        self.acks = acknowledge(&self.clients, &messages);
+        self.acks = acknowledge(&messages);
         let bytes = messages.iter().map(|(.., message)| message.len() as u64).sum();
         Measured { time, acks, bytes }
     }
@@ -210,35 +204,39 @@ impl System for Replicon {
 
 /// What each client answers to what it was sent: one message with the indices of all mutation messages, as replicon's own
 /// client does.
-fn acknowledge(clients: &[Entity], messages: &[(Entity, usize, Bytes)]) -> Vec<(Entity, Vec<u8>)> {
-    let mutations = usize::from(ServerChannel::Mutations as usize);
-    let mut acks: Vec<_> = clients.iter().map(|&client| (client, Vec::new())).collect();
-    let mut at = 0;
-    for (client, channel, message) in messages {
-        if *channel != mutations {
-            continue;
+fn acknowledge(messages: &[(Entity, usize, Bytes)]) -> Vec<(Entity, Vec<u8>)> {
+    let mut acks: Vec<(Entity, Vec<u8>)> = Vec::new();
+    // All messages of one client come one after the other.
+    for (client, _, message) in messages.iter().filter(|(_, channel, _)| *channel == ServerChannel::Mutations as usize)
+    {
+        let index = &message[MUTATE_INDEX];
+        match acks.last_mut() {
+            Some((last, indices)) if last == client => indices.extend_from_slice(index),
+            _ => acks.push((*client, index.to_vec())),
         }
-        // Messages come client by client, in the order in which clients connected.
-        while acks[at].0 != *client {
-            at = (at + 1) % acks.len();
-        }
-        acks[at].1.extend_from_slice(&message[MUTATE_INDEX]);
     }
-    acks.retain(|(_, indices)| !indices.is_empty());
     acks
 }
 
-/// Replicon's plugins: a step of replication with each run of `PostUpdate`, and no client to be asked for its protocol.
-fn plugins() -> impl PluginGroup {
-    RepliconPlugins
-        .set(RepliconSharedPlugin { auth_method: AuthMethod::None })
-        .set(ServerPlugin::new(PostUpdate))
-}
-
-/// What is replicated, and to whom.
-fn register(app: &mut App) {
-    app.replicate::<Pools>().replicate::<Conduct>().replicate::<Gun>().replicate_once::<Who>();
+/// An app with what is replicated and to whom. It replicates with each run of `PostUpdate`, and asks no client for its
+/// protocol.
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, StatesPlugin));
+    app.add_plugins(
+        RepliconPlugins.set(RepliconSharedPlugin { auth_method: AuthMethod::None }).set(ServerPlugin::new(PostUpdate)),
+    );
+    app.replicate::<Pools>().replicate::<Conduct>().replicate::<Guns>().replicate_once::<Who>();
     app.add_visibility_filter::<InSector>().add_visibility_filter::<OwnedBy>();
+    // Replicon's systems run one after the other anyway, and faster on the thread that they are on.
+    for schedule in [PreUpdate.intern(), PostUpdate.intern()] {
+        app.edit_schedule(schedule, |schedule| {
+            schedule.set_executor(SingleThreadedExecutor::new());
+        });
+    }
+    app.finish();
+    app.cleanup();
+    app
 }
 
 fn spawn_ship(world: &mut World, workload: &Workload, marked: Marked, ship: u32) -> Entity {
@@ -256,6 +254,12 @@ fn spawn_ship(world: &mut World, workload: &Workload, marked: Marked, ship: u32)
     spawned.id()
 }
 
+fn spawn_fleet(world: &mut World, workload: &Workload, number: u32, client: Entity) -> (Entity, Vec<u32>) {
+    let ships: Vec<_> = (0..workload.size().ships).filter(|&ship| workload.owner(ship) == Some(number)).collect();
+    let fleet = world.spawn((Replicated, OwnedBy(client), guns(workload, FIRST_STEP, &ships))).id();
+    (fleet, ships)
+}
+
 fn pools(workload: &Workload, step: u64, ship: u32) -> Pools {
     let condition = workload.condition(step, ship);
     Pools { hull: condition.hull, shield: condition.shield }
@@ -265,13 +269,83 @@ fn conduct(workload: &Workload, step: u64, ship: u32) -> Conduct {
     Conduct { flags: 0, target: workload.target(step, ship) }
 }
 
-fn gun(workload: &Workload, step: u64, ship: u32) -> Gun {
-    let cycle = workload.cycle(step, ship);
-    Gun { ship: workload.identity(ship).id, since: cycle.since as u32, battery: cycle.battery }
+fn guns(workload: &Workload, step: u64, ships: &[u32]) -> Guns {
+    let gun = |&ship| {
+        let cycle = workload.cycle(step, ship);
+        Gun { ship: workload.identity(ship).id, since: cycle.since as u32, battery: cycle.battery }
+    };
+    Guns(ships.iter().map(gun).collect())
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
     start.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Size;
+
+    /// A client with replicon's own receiving side, connected.
+    fn client() -> App {
+        let mut app = app();
+        app.world_mut().resource_mut::<NextState<ClientState>>().set(ClientState::Connected);
+        app.update();
+        app
+    }
+
+    #[test]
+    fn real_clients_acknowledge_alike_and_know_what_they_see() {
+        let size = Size { name: "small", ships: 90, sectors: 3, clients: 4, fleet: 2 };
+        let workload = Workload::new(size);
+        for marked in [Marked::All, Marked::Seen] {
+            let mut server = Replicon::new(&workload, marked);
+            let owners: Vec<_> = server.fleets.iter().map(|(fleet, _)| owner(&server.app, *fleet)).collect();
+            let mut clients: Vec<_> = owners.into_iter().map(|entity| (entity, client())).collect();
+            let last = FIRST_STEP + 150;
+            for step in FIRST_STEP..=last {
+                server.fight(step);
+                server.replicate();
+                let messages = server.drain();
+                let mut acks = Vec::new();
+                for (entity, client) in &mut clients {
+                    let mut inbox = client.world_mut().resource_mut::<ClientMessages>();
+                    for (_, channel, message) in messages.iter().filter(|(to, ..)| to == entity) {
+                        inbox.insert_received(*channel, message.clone());
+                    }
+                    client.update();
+                    let mut outbox = client.world_mut().resource_mut::<ClientMessages>();
+                    acks.extend(outbox.drain_sent().map(|(_, message)| (*entity, message.to_vec())));
+                }
+                server.acks = acknowledge(&messages);
+                assert_eq!(server.acks, acks, "what clients acknowledge of step {step}");
+            }
+            for (number, (_, client)) in (0..).zip(&mut clients) {
+                check(&workload, last, number, client.world_mut());
+            }
+        }
+    }
+
+    fn owner(app: &App, fleet: Entity) -> Entity {
+        app.world().get::<OwnedBy>(fleet).unwrap().0
+    }
+
+    /// Compares what a client knows after `step` with what is so.
+    fn check(workload: &Workload, step: u64, client: u32, world: &mut World) {
+        let mut known = world.query::<(&Who, &Pools, &Conduct)>();
+        let mut ids: Vec<_> = known.iter(world).map(|(who, ..)| who.id).collect();
+        ids.sort_unstable();
+        let seen = (0..workload.size().ships).filter(|&ship| workload.sector(ship) == workload.seen_by(client));
+        assert_eq!(ids, seen.map(|ship| ship + 1).collect::<Vec<_>>());
+        for (who, is, does) in known.iter(world) {
+            let ship = who.id - 1;
+            assert_eq!((is, does), (&pools(workload, step, ship), &conduct(workload, step, ship)), "ship {ship}");
+        }
+        let own: Vec<_> = (0..workload.size().ships).filter(|&ship| workload.owner(ship) == Some(client)).collect();
+        assert_eq!(own.len(), workload.size().fleet as usize);
+        let fleets: Vec<_> = world.query::<&Guns>().iter(world).map(|guns| &guns.0).collect();
+        assert_eq!(fleets, [&guns(workload, step, &own).0]);
+    }
 }
