@@ -8,7 +8,8 @@ mod workload;
 use std::fs;
 use std::thread::available_parallelism;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use replicon::{Marked, Replicon};
 use report::{Report, Row};
@@ -38,8 +39,11 @@ struct Args {
 
 fn main() {
     let args = Args::parse();
-    let sizes = SIZES.iter().filter(|size| size.name.starts_with(&args.only));
-    let rows = sizes.flat_map(|&size| measure(&Workload::new(size), args.steps)).collect();
+    let sizes: Vec<_> = SIZES.into_iter().filter(|size| size.name.starts_with(&args.only)).collect();
+    if sizes.is_empty() {
+        Args::command().error(ErrorKind::InvalidValue, format!("no world's name begins with {}", args.only)).exit();
+    }
+    let rows = sizes.into_iter().flat_map(|size| measure(&Workload::new(size), args.steps)).collect();
     let cores = available_parallelism().map_or(1, usize::from);
     let report = Report { machine: machine(), cores, steps: args.steps, rows };
     if args.json {

@@ -183,7 +183,7 @@ impl Workload {
     /// A ship's cycle in `step`.
     pub(crate) fn cycle(&self, step: u64, ship: u32) -> Cycle {
         let at = self.at(step, ship);
-        let drained = mix(u64::from(ship) ^ at / CYCLE_STEPS << 32) % 100;
+        let drained = mix(u64::from(ship) ^ ((at / CYCLE_STEPS) << 32)) % 100;
         Cycle { since: step - at % CYCLE_STEPS, battery: 155 - drained as u8 }
     }
 
@@ -196,9 +196,9 @@ impl Workload {
 fn mix(number: u64) -> u64 {
     // One step of SplitMix64.
     let mut mixed = (number ^ SEED).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]
