@@ -19,15 +19,13 @@ use crate::workload::Workload;
 const RADIUS: u8 = 18;
 
 /// A world, its replication and its clients' connections.
-pub(crate) struct Keel<'a> {
-    workload: &'a Workload,
+pub(crate) struct Keel {
+    workload: Workload,
     game: Game,
     ships: Vec<Entity>,
     replication: Replication,
     clients: Vec<Client>,
     transport: RenetServer,
-    /// Bytes of packets in the last step, over all clients.
-    bytes: usize,
 }
 
 struct Client {
@@ -38,9 +36,9 @@ struct Client {
     packets: u64,
 }
 
-impl<'a> Keel<'a> {
+impl Keel {
     /// The world of a workload, before its first step, with everyone connected.
-    pub(crate) fn new(workload: &'a Workload) -> Self {
+    pub(crate) fn new(workload: &Workload) -> Self {
         let size = workload.size();
         let mut game = Game::unheard(Setup { others: true, radius: RADIUS, ..Setup::default() });
         let sectors = lonely_sectors();
@@ -67,7 +65,7 @@ impl<'a> Keel<'a> {
         });
         let clients = clients.collect();
         let replication = Replication::default();
-        Self { workload, game, ships, replication, clients, transport, bytes: 0 }
+        Self { workload: workload.clone(), game, ships, replication, clients, transport }
     }
 
     /// The next step of the world: what the workload says has changed.
@@ -82,7 +80,7 @@ impl<'a> Keel<'a> {
         let now = self.game.now();
         let world = self.game.app.world_mut();
         for (number, &entity) in (0..).zip(&self.ships) {
-            let (workload, mut ship) = (self.workload, world.entity_mut(entity));
+            let (workload, mut ship) = (&self.workload, world.entity_mut(entity));
             let left = workload.condition(step, number);
             let sheet = ship.get::<Card>().expect("every ship has a card").0.clone();
             let share = |part: u8, full: f32| f32::from(part) / 255.0 * full;
@@ -102,29 +100,36 @@ impl<'a> Keel<'a> {
         }
     }
 
-    /// What is measured: collects, encodes and hands over to the transport what everyone is shown of the step.
-    pub(crate) fn replicate(&mut self) {
-        self.bytes = 0;
+    /// What is measured: collects, encodes and hands over to the transport what everyone is shown of the step. The bytes of
+    /// packets, over all clients.
+    pub(crate) fn replicate(&mut self) -> usize {
+        let mut bytes = 0;
         self.replication.begin(self.game.app.world(), 100);
         for client in &mut self.clients {
             let Client { id, pilot, viewer, packets } = client;
             self.replication.view(self.game.app.world(), *pilot, viewer, &mut |packet| {
-                self.bytes += packet.len();
+                bytes += packet.len();
                 *packets += 1;
                 self.transport.send_message(*id, CHANNEL_LOSSY, packet);
             });
         }
+        bytes
     }
 
-    /// Everything arrives, and is acknowledged before the next step. The bytes of packets, over all clients.
-    pub(crate) fn acknowledge(&mut self) -> usize {
-        let step = self.game.now() + 1;
-        for client in &mut self.clients {
+    /// The transport's work: nothing is lost.
+    pub(crate) fn carry(&mut self) {
+        for client in &self.clients {
             drop(self.transport.get_packets_to_send(client.id));
+        }
+    }
+
+    /// Takes in what every client acknowledges of the step before: all of it.
+    pub(crate) fn acknowledge(&mut self) {
+        let step = self.game.now();
+        for client in self.clients.iter_mut().filter(|client| client.packets > 0) {
             let ack = Ack { newest: client.packets, before: u64::MAX };
             client.viewer.acknowledge(ack, step).expect("packets that were sent");
         }
-        self.bytes
     }
 }
 

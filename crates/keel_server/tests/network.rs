@@ -226,12 +226,13 @@ impl Spied {
 fn no_byte_that_a_client_is_sent_tells_what_is_hidden() {
     let mut spied = Spied::begin();
     let ship = spied.pilot.replica().active().unwrap().id;
-    let (eves, eve) = (spied.replica.active().unwrap().id, 2);
+    let (eves, ann) = (spied.replica.active().unwrap().id, spied.pilot.replica().welcome().unwrap().pilot);
     // A cloak, and a wormhole that the other does not find: it is a sector away.
     let kinds = spied.pilot.replica().welcome().unwrap().kinds.clone();
     let kind = |name: &str| kinds.iter().position(|kind| kind.name == name).unwrap_or_else(|| panic!("{name}")) as u8;
     spied.ask(Command::Dock { ship });
     spied.until("docked", |spied| spied.pilot.replica().active().unwrap().flags.has(Flags::DOCKED));
+    spied.ask(Command::Fit { ship, slot: Slot::Shield, part: Part::Empty });
     let part = Part::Yard { kind: kind("cloak"), faction: 0 };
     spied.ask(Command::Fit { ship, slot: Slot::System(2), part });
     spied.ask(Command::Undock { ship });
@@ -279,7 +280,7 @@ fn no_byte_that_a_client_is_sent_tells_what_is_hidden() {
         assert!(!message.windows(code.len()).any(|bytes| bytes == code.as_bytes()), "the wormhole's code is told");
         match decode::<ToClient>(message).unwrap() {
             ToClient::Card(card) => assert_eq!(card.ship, eves),
-            ToClient::Welcome(welcome) => assert_eq!(welcome.pilot, eve),
+            ToClient::Welcome(welcome) => assert_ne!(welcome.pilot, ann),
             ToClient::Line(line) => assert!(line.ship == 0 || line.ship == eves, "{line:?}"),
             ToClient::Wormholes(found) => assert!(found.is_empty(), "{found:?}"),
             ToClient::Hold(hold) => assert!(hold.is_empty(), "{hold:?}"),

@@ -1,9 +1,15 @@
 //! Replication by others beside Keel's own, on the same worlds in one run.
 
+#[path = "../../../replicate/keel.rs"]
+mod keel;
+mod ours;
 mod replicon;
 mod report;
 mod system;
+#[path = "../../../replicate/workload.rs"]
 mod workload;
+#[cfg(test)]
+mod worlds;
 
 use std::fs;
 use std::thread::available_parallelism;
@@ -11,6 +17,7 @@ use std::thread::available_parallelism;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use keel::Keel;
 use replicon::{Marked, Replicon};
 use report::{Report, Row};
 use system::{Measured, System};
@@ -55,7 +62,8 @@ fn main() {
 
 /// Every system that is measured in a world; times are compared with the first one's.
 fn systems(workload: &Workload) -> Vec<Box<dyn System>> {
-    let mut systems: Vec<Box<dyn System>> = vec![Box::new(Replicon::new(workload, Marked::All))];
+    let ours: Box<dyn System> = Box::new(Keel::new(workload));
+    let mut systems = vec![ours, Box::new(Replicon::new(workload, Marked::All))];
     if (0..workload.size().sectors).any(|sector| !workload.is_seen(sector)) {
         systems.push(Box::new(Replicon::new(workload, Marked::Seen)));
     }

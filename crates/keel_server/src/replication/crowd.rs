@@ -20,6 +20,8 @@ pub(super) struct Crowds {
     by_sector: EntityHashMap<Crowd>,
     /// Crowds ever known, so that none is taken for another.
     known: u64,
+    /// States in the making, for one sector after the other.
+    states: Vec<Group>,
 }
 
 impl Crowds {
@@ -38,7 +40,7 @@ impl Crowds {
                 self.known += 1;
                 *crowd = Crowd::new(self.known, at, eyes::place(world, sector)?);
             }
-            crowd.look(world, eyes, sector, step);
+            crowd.look(world, eyes, sector, step, &mut self.states);
         }
         Some(crowd)
     }
@@ -98,8 +100,8 @@ impl Crowd {
         &self.groups
     }
 
-    /// Looks at the sector's ships after a step.
-    fn look(&mut self, world: &World, eyes: &Eyes, sector: Entity, step: u64) {
+    /// Looks at the sector's ships after a step; their states are put together in `states`.
+    fn look(&mut self, world: &World, eyes: &Eyes, sector: Entity, step: u64, states: &mut Vec<Group>) {
         self.step = step;
         let occupants = world.get::<Occupants>(sector).filter(|occupants| occupants.iter().len() > 0);
         if occupants.is_none() && self.ships.is_empty() {
@@ -110,7 +112,9 @@ impl Crowd {
             self.be_seated(occupants);
         }
         let now = Moment::of_step(step);
-        let mut states = vec![nobody(place); (self.seats as usize).div_ceil(SEATS)];
+        let count = (self.seats as usize).div_ceil(SEATS);
+        states.clear();
+        states.resize(count, nobody(place));
         self.cloaked.clear();
         for &(ship, seat) in &self.ships {
             match eyes.contact(world, ship, place, now) {
@@ -119,12 +123,12 @@ impl Crowd {
                 None => {}
             }
         }
-        self.groups.truncate(states.len());
-        for (index, state) in states.into_iter().enumerate() {
+        self.groups.truncate(count);
+        for (index, state) in states.iter().enumerate() {
             match self.groups.get_mut(index) {
-                Some(group) if *group.state == state => {}
-                Some(group) => group.renew(state, step),
-                None => self.groups.push(Public::new(state, step)),
+                Some(group) if *group.state == *state => {}
+                Some(group) => group.renew(state.clone(), step),
+                None => self.groups.push(Public::new(state.clone(), step)),
             }
         }
     }

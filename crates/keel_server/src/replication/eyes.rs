@@ -5,7 +5,7 @@ use bevy_ecs::query::QueryState;
 use keel_map::{Hex, MapKey};
 use keel_protocol::{Contact, OwnShip};
 use keel_rules::Moment;
-use keel_sim::{Docked, Fleet, InFleet, InSector, LockedBy, Map, Pilot, Powers, Sector, Ship};
+use keel_sim::{Docked, Fleet, InFleet, InSector, LockedBy, Map, Occupants, Pilot, Powers, Sector, Ship};
 
 use crate::convert::{self, Inside, Outside};
 
@@ -92,6 +92,11 @@ pub(super) fn around(world: &World, (sector, view, _): Lookout) -> impl Iterator
         Some(sector.hex.within(view.into()).into_iter().filter_map(|hex| map.sector(hex)))
     };
     seen().into_iter().flatten()
+}
+
+/// Whether there is a ship in a sector.
+pub(super) fn is_occupied(world: &World, sector: Entity) -> bool {
+    world.get::<Occupants>(sector).is_some_and(|ships| ships.iter().len() > 0)
 }
 
 /// Whether a ship is a pilot's.

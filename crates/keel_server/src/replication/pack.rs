@@ -67,13 +67,13 @@ impl Replication {
         for (index, own) in own.iter_mut().enumerate() {
             want(own.told.wants(own.version, step, patience), false, Item::Own(index));
         }
-        for (place, sector) in sectors.iter_mut().enumerate() {
+        for (place, sector) in sectors.iter_mut().enumerate().filter(|(_, sector)| !sector.is_empty()) {
             let groups = self.crowds.groups(sector.sector);
             for (index, (told, group)) in sector.groups.iter_mut().zip(groups).enumerate() {
                 let waited = told.wants(group.version, step, patience);
                 want(waited, told.base(step).is_none(), Item::Group(place, index));
             }
-            if let Some(Cloaked { version, told, .. }) = &mut sector.cloaked {
+            if let Some(Cloaked { version, told, .. }) = sector.cloaked.as_deref_mut() {
                 want(told.wants(*version, step, patience), told.base(step).is_none(), Item::Cloaked(place));
             }
         }
@@ -153,7 +153,7 @@ impl Replication {
                 Some(Carried::Group(told.key, group.version, Arc::clone(&group.state)))
             }
             Item::Cloaked(place) => {
-                let Cloaked { version, state, told } = viewer.sectors[place].cloaked.as_ref()?;
+                let Cloaked { version, state, told } = viewer.sectors[place].cloaked.as_deref()?;
                 head(told, *version, step).put_group(step, out);
                 state.put(told.base(step).map(|(_, base)| &**base), out);
                 Some(Carried::Group(told.key, *version, Arc::clone(state)))

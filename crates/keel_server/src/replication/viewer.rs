@@ -10,7 +10,7 @@ use keel_rules::Moment;
 use thiserror::Error;
 
 use super::Replication;
-use super::eyes::Lookout;
+use super::eyes::{Lookout, is_occupied};
 use super::pack::Wanted;
 use super::sight::in_view;
 use super::told::Told;
@@ -72,7 +72,7 @@ pub(super) struct InView {
     serial: u64,
     pub(super) groups: Vec<Told<Group>>,
     /// Cloaked ships there that this pilot sees, when there are any.
-    pub(super) cloaked: Option<Cloaked>,
+    pub(super) cloaked: Option<Box<Cloaked>>,
 }
 
 #[derive(Debug)]
@@ -270,6 +270,10 @@ impl Replication {
         }
         let Viewer { keys, sectors, gone, .. } = viewer;
         for known in sectors {
+            // Most sectors are empty.
+            if known.is_empty() && !is_occupied(world, known.sector) {
+                continue;
+            }
             let Some(crowd) = self.crowds.look(world, eyes, known.sector, step) else {
                 known.forget(gone);
                 continue;
@@ -293,6 +297,10 @@ impl InView {
         Self { sector, is_here: false, serial: 0, groups: Vec::new(), cloaked: None }
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.cloaked.is_none()
+    }
+
     /// Its ships are out of sight.
     fn forget(&mut self, gone: &mut Vec<Told<()>>) {
         let cloaked = self.cloaked.take().map(|cloaked| cloaked.told);
@@ -310,7 +318,8 @@ impl InView {
                 }
             }
             (None, Some(seen)) => {
-                self.cloaked = Some(Cloaked { version: step, state: Arc::new(seen), told: Told::new(next(keys)) });
+                let told = Told::new(next(keys));
+                self.cloaked = Some(Box::new(Cloaked { version: step, state: Arc::new(seen), told }));
             }
         }
     }
