@@ -228,7 +228,7 @@ impl Replica {
     /// Takes a packet of what the pilot sees, as the lossy channel carries it. One that cannot be read is dropped.
     pub fn take(&mut self, packet: &[u8], now: Instant) {
         if let Ok(Some(head)) = self.picture.take(packet) {
-            self.clock.get_or_insert_with(|| Clock::new(head.step, now)).hear(head.step, head.pace, now);
+            self.clock.get_or_insert_with(|| Clock::new(head.step, head.pace, now)).hear(head.step, head.pace, now);
             if head.step >= self.step {
                 (self.step, self.pace) = (head.step, head.pace);
             }

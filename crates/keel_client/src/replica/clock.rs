@@ -27,8 +27,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(step: u64, at: Instant) -> Self {
-        Self { time: (step * STEP_MICROS) as f64, at, rate: 1.0, newest: step }
+    pub(super) fn new(step: u64, pace: u8, at: Instant) -> Self {
+        Self { time: (step * STEP_MICROS) as f64, at, rate: share(pace), newest: step }
     }
 
     /// A snapshot of a step has come, of a world that goes at so many percent.
@@ -45,7 +45,7 @@ impl Clock {
             self.time = told;
         }
         let slew = (error / MADE_GOOD).clamp(-MOST_SLEW, MOST_SLEW);
-        self.rate = f64::from(pace.clamp(1, 100)) / 100.0 * (1.0 + slew);
+        self.rate = share(pace) * (1.0 + slew);
     }
 
     fn run(&self, at: Instant) -> f64 {
@@ -62,6 +62,10 @@ impl Clock {
     pub(super) fn silence(&self, at: Instant) -> Duration {
         at.saturating_duration_since(self.at)
     }
+}
+
+fn share(pace: u8) -> f64 {
+    f64::from(pace.clamp(1, 100)) / 100.0
 }
 
 #[cfg(test)]
@@ -83,7 +87,7 @@ mod tests {
             let ms = look * 5;
             let at = start + Duration::from_millis(ms);
             while let Some((_, step)) = arrivals.next_if(|(due, _)| *due <= ms) {
-                clock.get_or_insert_with(|| Clock::new(step, at)).hear(step, pace, at);
+                clock.get_or_insert_with(|| Clock::new(step, pace, at)).hear(step, pace, at);
             }
             let Some(clock) = clock else { continue };
             let time = clock.time(at) / 1000;
@@ -91,7 +95,7 @@ mod tests {
             jump = jump.max(time - last.unwrap_or(time));
             last = Some(time);
             if ms > 2000 {
-                let right = ms * u64::from(pace) / 100;
+                let right = ms * 50 / every;
                 worst = worst.max((time as i64 - right as i64).abs());
             }
         }
@@ -121,7 +125,7 @@ mod tests {
     #[test]
     fn a_server_that_stops_stops_the_clock_and_one_that_is_far_ahead_sets_it() {
         let start = Instant::now();
-        let mut clock = Clock::new(100, start);
+        let mut clock = Clock::new(100, 100, start);
         let at = start + Duration::from_secs(60);
         assert_eq!(clock.time(at), 100 * STEP_MICROS + MOST_AHEAD);
         clock.hear(5000, 100, at);
