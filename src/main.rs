@@ -4,6 +4,7 @@ mod balance;
 mod fly;
 mod map;
 mod serve;
+mod sight;
 
 use std::process::ExitCode;
 
