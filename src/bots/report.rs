@@ -163,8 +163,8 @@ impl fmt::Display for Report {
         list(f, &ops.reasons)?;
         writeln!(f, "  bots       {} connected, {} dropped", self.connected, dropped.count)?;
         list(f, &dropped.reasons)?;
-        writeln!(f, "  fights     {} shots, {} kills, {} deaths", self.shots, self.kills, self.deaths)?;
-        write!(f, "  ways       {} hops, {} transits", self.hops, self.transits)
+        writeln!(f, "  fights     shots {}, kills {}, deaths {}", self.shots, self.kills, self.deaths)?;
+        write!(f, "  ways       hops {}, transits {}", self.hops, self.transits)
     }
 }
 
