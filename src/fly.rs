@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-fn resolve(server: &str) -> anyhow::Result<SocketAddr> {
+/// The address that a server's name stands for.
+pub(crate) fn resolve(server: &str) -> anyhow::Result<SocketAddr> {
     let addresses: Vec<SocketAddr> = server
         .to_socket_addrs()
         .with_context(|| format!("{server} is no server's address, such as 127.0.0.1:7777"))?

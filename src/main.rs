@@ -1,9 +1,11 @@
 //! The `keel` binary: the dedicated server, and what goes with it on a terminal.
 
 mod balance;
+mod bots;
 mod fly;
 mod map;
 mod serve;
+mod sight;
 
 use std::process::ExitCode;
 
@@ -28,6 +30,8 @@ enum Command {
     Fly(fly::Args),
     /// Draw a map, or print it
     Map(map::Args),
+    /// Load a server with bots that fly, fire and use powers, and report what it costs
+    Bots(bots::Args),
     /// Look at a balance file
     #[command(subcommand)]
     Balance(balance::Command),
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Fly(args)) => fly::run(&args),
         Some(Command::Map(args)) => map::run(&args),
+        Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Balance(command)) => balance::run(&command),
     };
     match result {

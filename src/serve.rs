@@ -51,12 +51,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // First of all, and whatever was inherited: a stop that comes during the start is a stop.
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The second of a kind does not wait for the loop.
-        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
-        flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
-    }
+    let stop = stop_by_signals()?;
     let log = LogPlugin { filter: FILTER.to_owned(), fmt_layer: to_stderr, ..LogPlugin::default() };
     log.build(&mut App::new());
 
@@ -80,6 +75,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A flag that is set when the process is told to stop.
+pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The second of a kind does not wait for the loop.
+        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
+        flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
+    }
+    Ok(stop)
+}
+
 /// The transport's crates log what any stranger sends, line by line; what matters of it the server says itself.
 const FILTER: &str = "info,renet=off,renetcode=off";
 
@@ -90,7 +96,7 @@ fn to_stderr(_: &mut App) -> Option<BoxedFmtLayer> {
 }
 
 /// Says something on the standard output. That nobody reads it any more is no reason to stop a server.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use keel::{Server, end, fly, keel, script, wait};
+use keel::{Server, end, fly, keel, refused, script, wait};
 use keel_client::{Client, ClientError, Event, Hello};
 
 #[test]
@@ -72,22 +72,6 @@ fn two_clients_see_each_other_and_only_what_is_public() {
     assert!(lines(&heard[1]).contains(&format!("ann's Patrol {mine} is locking you.")), "{:?}", heard[1]);
     let answers = heard[0].iter().filter(|event| matches!(event, Event::Answer(answer) if answer.accepted)).count();
     assert_eq!(answers, 1);
-}
-
-/// Runs to the end: one clear line (or a list under one), an exit code that is not 0, no panic, no backtrace.
-#[track_caller]
-fn refused(command: &mut Command, says: &str) -> String {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let (out, errors) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
-    assert!(status.code().is_some_and(|code| code != 0), "{status}");
-    let first = errors.lines().next().unwrap_or_default();
-    assert!(first.starts_with("keel: ") && first.contains(says), "{errors}");
-    for line in errors.lines().skip(1) {
-        assert!(line.starts_with("  "), "not part of a list: {line:?}");
-    }
-    assert!(!errors.contains("panicked") && !errors.contains("stack backtrace"), "{errors}");
-    assert!(out.is_empty(), "{out}");
-    errors
 }
 
 fn serve_with(balance: &Path) -> Command {

@@ -5,6 +5,7 @@ use keel_map::{Direction, Hex, MapKey};
 
 use super::pilot::Pilot;
 use super::{news, report};
+use crate::sight::Sight;
 
 /// How each is said, for a person. SHIP is a number, or @1, @2, … of the fleet.
 const DEEDS: [&str; 60] = [

@@ -9,6 +9,7 @@ use super::POLL;
 use super::deed::{Deed, Report, deed, usage};
 use super::pilot::Pilot;
 use super::screen::{self, Fitting, Panel, View};
+use crate::sight::Sight;
 
 /// Flies until the pilot leaves or the connection ends.
 pub(crate) fn fly(pilot: &mut Pilot) -> anyhow::Result<()> {

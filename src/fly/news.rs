@@ -4,6 +4,7 @@ use keel_client::{Ground, Named, STEP_MICROS};
 use keel_map::MapKey;
 
 use super::pilot::Pilot;
+use crate::sight::Sight;
 
 /// What a map is called.
 pub(crate) fn title(code: u8) -> String {

@@ -9,6 +9,7 @@ use keel_client::{
 use keel_map::Hex;
 
 use super::POLL;
+use crate::sight::{Sight, place_of};
 
 /// Lines of the log that are kept.
 const MOST_LINES: usize = 500;
@@ -45,6 +46,12 @@ pub(crate) struct Pilot {
     wondered: BTreeSet<u32>,
 }
 
+impl Sight for Pilot {
+    fn replica(&self) -> &Replica {
+        self.client.replica()
+    }
+}
+
 impl Pilot {
     pub(crate) fn new(client: Client) -> Self {
         Self {
@@ -61,10 +68,6 @@ impl Pilot {
             refused: None,
             wondered: BTreeSet::new(),
         }
-    }
-
-    pub(crate) const fn replica(&self) -> &Replica {
-        self.client.replica()
     }
 
     /// Connects, and waits until a ship is in sight.
@@ -160,58 +163,6 @@ impl Pilot {
         !self.unanswered.is_empty() || self.asked.iter().any(Option::is_some)
     }
 
-    pub(crate) fn active(&self) -> Option<&OwnShip> {
-        self.replica().active()
-    }
-
-    /// Where the active ship is.
-    pub(crate) fn here(&self) -> Option<Hex> {
-        self.active().map(place_of)
-    }
-
-    /// Whether the active ship is docked.
-    pub(crate) fn is_docked(&self) -> bool {
-        self.active().is_some_and(|ship| ship.flags.has(Flags::DOCKED))
-    }
-
-    /// Whether the active ship's map has that sector.
-    pub(crate) fn has_sector(&self, hex: Hex) -> bool {
-        self.sectors().any(|sector| sector == hex)
-    }
-
-    fn sectors(&self) -> impl Iterator<Item = Hex> {
-        let sectors = self.replica().map().map_or(&[][..], |map| &map.sectors);
-        sectors.iter().map(|&(col, row)| Hex::new(col.into(), row.into()))
-    }
-
-    /// Contacts on the active ship's map.
-    pub(crate) fn contacts(&self) -> impl Iterator<Item = &Contact> {
-        let layer = self.active().map(|ship| ship.map);
-        self.replica().contacts().filter(move |contact| Some(contact.map) == layer)
-    }
-
-    /// Whether the active ship is where it can dock.
-    pub(crate) fn is_at_haven(&self) -> bool {
-        let here = self.here();
-        let havens = self.replica().map().map_or(&[][..], |map| &map.havens);
-        havens.iter().any(|&(col, row)| Some(Hex::new(col.into(), row.into())) == here)
-    }
-
-    /// NPCs in view, the nearest first.
-    pub(crate) fn enemies(&self) -> Vec<&Contact> {
-        self.nearest(is_npc)
-    }
-
-    /// The wormholes of which the pilot has found an end where the active ship is.
-    pub(crate) fn wormholes_here(&self) -> Vec<u32> {
-        let ends = self.replica().wormholes().iter();
-        ends.filter(|end| self.is_here(end.map, end.place)).map(|end| end.id).collect()
-    }
-
-    fn is_here(&self, map: u8, place: (i16, i16)) -> bool {
-        self.active().is_some_and(|ship| (ship.map, (ship.col, ship.row)) == (map, place))
-    }
-
     /// What there is in the active ship's sector besides ships, in words.
     pub(crate) fn ground_here(&self) -> Vec<String> {
         let Some(ship) = self.active() else { return Vec::new() };
@@ -240,30 +191,6 @@ impl Pilot {
         let (here, chart) = (place_of(ship), self.replica().chart(ship.map));
         let is_new = |hex: &Hex| chart.is_none_or(|chart| !chart.contains_key(&(hex.col as i16, hex.row as i16)));
         self.sectors().filter(is_new).min_by_key(|hex| (hex.distance(here), *hex))
-    }
-
-    /// The wrecks of the active ship's sector.
-    pub(crate) fn wrecks_here(&self) -> Vec<u32> {
-        let wrecks = self.replica().wrecks().iter();
-        wrecks.filter(|wreck| self.is_here(wreck.map, wreck.place)).map(|wreck| wreck.id).collect()
-    }
-
-    /// Other pilots' ships in view, the nearest first.
-    pub(crate) fn rivals(&self) -> Vec<&Contact> {
-        self.nearest(|contact| contact.pilot != 0)
-    }
-
-    fn nearest(&self, is_one: impl Fn(&Contact) -> bool) -> Vec<&Contact> {
-        let Some(here) = self.here() else { return Vec::new() };
-        let mut contacts: Vec<_> = self.contacts().filter(|contact| is_one(contact)).collect();
-        contacts.sort_by_key(|contact| (place(contact).distance(here), contact.id));
-        contacts
-    }
-
-    /// NPCs in the active ship's sector.
-    pub(crate) fn enemies_here(&self) -> Vec<&Contact> {
-        let here = self.here();
-        self.enemies().into_iter().filter(|contact| Some(place(contact)) == here).collect()
     }
 
     /// The nearest sector whose surroundings have not been seen.
@@ -356,19 +283,4 @@ impl Pilot {
     pub(crate) fn called(&self, id: u32) -> String {
         self.replica().pilot(id).map_or_else(|| format!("pilot {id}"), |pilot| pilot.name.clone())
     }
-}
-
-/// Whether a contact is an NPC: neither a pilot's ship nor a charter's structure.
-pub(crate) const fn is_npc(contact: &Contact) -> bool {
-    contact.pilot == 0 && contact.charter == 0
-}
-
-/// Where a contact is.
-pub(crate) fn place(contact: &Contact) -> Hex {
-    Hex::new(contact.col.into(), contact.row.into())
-}
-
-/// Where one's own ship is.
-pub(crate) fn place_of(ship: &OwnShip) -> Hex {
-    Hex::new(ship.col.into(), ship.row.into())
 }

@@ -4,7 +4,8 @@ use keel_client::{Card, Flags, Module, Named, OwnShip, Replica, Resists, Shot, S
 
 use keel_map::{MapKey, MapKind};
 
-use super::pilot::{Pilot, place_of};
+use super::pilot::Pilot;
+use crate::sight::{Sight, place_of};
 
 /// The active ship's card and fit, into the log.
 pub(crate) fn card(pilot: &mut Pilot) {

@@ -20,7 +20,8 @@ use ratatui::widgets::Paragraph;
 pub(crate) use fitting::Fitting;
 
 use super::news;
-use super::pilot::{Pilot, place};
+use super::pilot::Pilot;
+use crate::sight::{Sight, place};
 
 const GOLD: Color = Color::Rgb(255, 200, 60);
 const SHIELD: Color = Color::Rgb(90, 170, 255);

@@ -10,8 +10,9 @@ use keel_map::Hex;
 
 use super::POLL;
 use super::deed::{Deed, Target, deed, usage};
-use super::pilot::{Pilot, place};
+use super::pilot::Pilot;
 use super::{news, report};
+use crate::sight::{Sight, place};
 
 /// What a script can say besides deeds, for a person.
 const WAITS: [&str; 11] = [

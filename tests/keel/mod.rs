@@ -95,3 +95,19 @@ pub(crate) fn has(log: &str, parts: &[&str]) {
         assert!(log.contains(part), "no `{part}` in\n{log}");
     }
 }
+
+/// Runs to the end: one clear line (or a list under one), an exit code that is not 0, no panic, no backtrace.
+#[track_caller]
+pub(crate) fn refused(command: &mut Command, says: &str) -> String {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let (out, errors) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.code().is_some_and(|code| code != 0), "{status}");
+    let first = errors.lines().next().unwrap_or_default();
+    assert!(first.starts_with("keel: ") && first.contains(says), "{errors}");
+    for line in errors.lines().skip(1) {
+        assert!(line.starts_with("  "), "not part of a list: {line:?}");
+    }
+    assert!(!errors.contains("panicked") && !errors.contains("stack backtrace"), "{errors}");
+    assert!(out.is_empty(), "{out}");
+    errors
+}

@@ -14,6 +14,7 @@ use renet_netcode::{
 use thiserror::Error;
 
 use crate::replica::Replica;
+use crate::traffic::Traffic;
 
 /// How long a server may take to answer at all.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -35,6 +36,7 @@ pub struct Client {
     replica: Replica,
     seq: u32,
     refused: Option<String>,
+    traffic: Traffic,
 }
 
 /// Something that the server told.
@@ -107,6 +109,7 @@ impl Client {
             replica: Replica::default(),
             seq: 0,
             refused: None,
+            traffic: Traffic::default(),
         })
     }
 
@@ -161,6 +164,7 @@ impl Client {
     fn receive(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(bytes) = self.renet.receive_message(CHANNEL_ORDERED) {
+            self.traffic.down.count(bytes.len());
             // What this version cannot read it does without.
             let Ok(message) = decode::<ToClient>(&bytes) else { continue };
             events.extend(match message {
@@ -221,10 +225,13 @@ impl Client {
         }
         let before = self.replica.ack();
         while let Some(bytes) = self.renet.receive_message(CHANNEL_LOSSY) {
+            self.traffic.down.count(bytes.len());
             self.replica.take(&bytes, Instant::now());
         }
         if let Some(ack) = self.replica.ack().filter(|&ack| Some(ack) != before) {
-            self.renet.send_message(CHANNEL_LOSSY, encode(&ack));
+            let bytes = encode(&ack);
+            self.traffic.up.count(bytes.len());
+            self.renet.send_message(CHANNEL_LOSSY, bytes);
             self.due = true;
         }
         events
@@ -232,7 +239,9 @@ impl Client {
 
     fn say(&mut self, message: &ToServer) {
         if self.renet.can_send_message(CHANNEL_ORDERED, 64) {
-            self.renet.send_message(CHANNEL_ORDERED, encode(message));
+            let bytes = encode(message);
+            self.traffic.up.count(bytes.len());
+            self.renet.send_message(CHANNEL_ORDERED, bytes);
             self.due = true;
         }
     }
@@ -258,6 +267,12 @@ impl Client {
     #[must_use]
     pub const fn replica(&self) -> &Replica {
         &self.replica
+    }
+
+    /// What has crossed the wire so far.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        Traffic { lost: self.renet.packet_loss(), ..self.traffic }
     }
 
     /// Ends the connection and tells the server.

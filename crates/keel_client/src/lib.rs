@@ -21,6 +21,7 @@
 
 mod client;
 mod replica;
+mod traffic;
 
 pub use client::{Client, ClientError, Event};
 pub use keel_protocol::{
@@ -29,3 +30,4 @@ pub use keel_protocol::{
     Stance, Storm, Structure, Welcome, Who, Wormhole, Wreck,
 };
 pub use replica::Replica;
+pub use traffic::{Flow, Traffic};

@@ -4,6 +4,7 @@
 //! most one step, and sends; nothing that a client does can make it do more.
 
 mod convert;
+mod gauges;
 mod guard;
 mod known;
 mod pace;
@@ -13,6 +14,7 @@ mod session;
 mod transport;
 mod world;
 
+pub use gauges::{Figures, Gauges, Quantiles};
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
 
@@ -92,6 +94,9 @@ pub const SNAPSHOT_BYTES: usize = 4 * keel_protocol::MAX_SNAPSHOT;
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
+/// Steps from one look at what gets lost to the next: a second.
+const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
+
 /// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
 fn utc() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
@@ -106,6 +111,7 @@ pub struct Server {
     start: Instant,
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
+    gauges: Arc<Gauges>,
 }
 
 /// What a server has done when it stops.
@@ -131,7 +137,8 @@ impl Server {
         let world = World::new(config);
         let sessions = Sessions::new(world.welcome(), config.snapshot_bytes);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
-        Ok(Self { transport, sessions, world, pace, start: Instant::now(), warned: Default::default() })
+        let gauges = Arc::new(Gauges::new());
+        Ok(Self { transport, sessions, world, pace, start: Instant::now(), warned: Default::default(), gauges })
     }
 
     /// Where it listens.
@@ -146,21 +153,26 @@ impl Server {
         self.world.sight(PilotId(pilot))
     }
 
+    /// What its steps cost, to be read while it runs.
+    #[must_use]
+    pub fn gauges(&self) -> Arc<Gauges> {
+        Arc::clone(&self.gauges)
+    }
+
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
         self.transport.receive(self.start.elapsed());
         self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
-        let is_step = self.pace.is_due(self.start.elapsed());
-        if is_step {
-            self.world.step(utc());
-            self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        if self.pace.is_due(self.start.elapsed()) {
+            self.step();
+        } else {
+            self.transport.send(false);
         }
         let (slipped, now) = (self.pace.slipped(), self.start.elapsed());
         if slipped > self.warned.0 && now > self.warned.1 + WARN_EVERY {
             self.warned = (slipped, now);
             warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
         }
-        self.transport.send(is_step);
         self.pace.rest(self.start.elapsed())
     }
 
@@ -175,5 +187,18 @@ impl Server {
         self.transport.send(true);
         self.transport.close();
         Report { steps: self.world.now(), slipped: self.pace.slipped() }
+    }
+
+    /// Runs a step, and tells and sends everyone what it did.
+    fn step(&mut self) {
+        let begun = Instant::now();
+        self.world.step(utc());
+        let sim = begun.elapsed();
+        self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        self.transport.send(true);
+        self.gauges.count(sim, begun.elapsed());
+        if self.world.now().is_multiple_of(LOSS_EVERY) {
+            self.gauges.count_lost(self.transport.lost());
+        }
     }
 }

@@ -162,6 +162,13 @@ impl Transport {
         self.flow.get(&client).is_some_and(|flow| flow.is_new)
     }
 
+    /// The share of datagrams of the last seconds that clients have not acknowledged, 0 to 1.
+    pub(crate) fn lost(&self) -> f64 {
+        let clients = self.renet.clients_id();
+        let shares: f64 = clients.iter().map(|&client| self.renet.packet_loss(client)).sum();
+        shares / clients.len().max(1) as f64
+    }
+
     pub(crate) fn disconnect(&mut self, client: ClientId) {
         let result = self.netcode.disconnect(client);
         handle(result, &self.socket, &mut self.renet, &mut self.flow);

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, ENEMY, HULL, Pilot, SHIELD, View, bar, listed};
-use crate::fly::pilot::{is_npc, place};
+use crate::sight::{Sight, is_npc, place};
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let here = pilot.here().unwrap_or_default();

@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, GOLD, Pilot, panels};
 use crate::fly::report::{card_lines, module_marks, slot_name};
+use crate::sight::Sight;
 
 /// What is chosen on the fitting screen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, GOLD, HULL, Pilot, SHIELD, View, bar};
 use crate::fly::report::{mind_marks, where_line};
+use crate::sight::Sight;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot, view: &View) {
     let block = Block::bordered().title(" Fleet ");

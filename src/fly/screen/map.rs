@@ -9,7 +9,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, ENEMY, GOLD, HAZARD, HULL, Pilot, SHIELD, View};
 use crate::fly::news::{percent, storm_over, title};
-use crate::fly::pilot::{is_npc, place, place_of};
+use crate::sight::{Sight, is_npc, place, place_of};
 
 /// Columns of a sector on the map. Odd rows stand half of it to the right.
 const CELL: i32 = 4;

@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::{DIM, Pilot};
 use crate::fly::report::{card_lines, shot_line, wormhole_lines};
+use crate::sight::Sight;
 
 /// The end of the log, with every line whole.
 pub(super) fn log(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {

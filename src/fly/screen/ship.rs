@@ -9,6 +9,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::contacts::states;
 use super::{BATTERY, DIM, GOLD, HULL, Pilot, SHIELD, bar, seconds};
+use crate::sight::Sight;
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, pilot: &Pilot) {
     let replica = pilot.replica();

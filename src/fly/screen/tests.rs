@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::*;
 use crate::fly::keys::press;
-use crate::fly::pilot::place;
+use crate::sight::{Sight, place};
 
 /// A pilot at a screen, and the server that they fly on.
 struct Desk {
