@@ -21,7 +21,7 @@ fn replicate(criterion: &mut Criterion) {
         let workload = Workload::new(size);
         let mut keel = Keel::new(&workload);
         let mut step = FIRST_STEP;
-        let (mut bytes, mut steps) = (0, 0);
+        let (mut bytes, mut steps) = (0, 0u32);
         let mut run = |count: u64| {
             (0..count).fold(Duration::ZERO, |took, _| {
                 keel.change(step);
@@ -39,7 +39,7 @@ fn replicate(criterion: &mut Criterion) {
         };
         run(WARM_UP);
         group.bench_function(BenchmarkId::from_parameter(size.name), |bencher| bencher.iter_custom(&mut run));
-        let a_client = bytes as f64 / steps as f64 / f64::from(size.clients);
+        let a_client = bytes as f64 / f64::from(steps) / f64::from(size.clients);
         println!("{}: {a_client:.0} bytes a client and step, over {steps} steps\n", size.name);
     }
     group.finish();

@@ -347,7 +347,9 @@ fn whatever_is_cut_off_or_turned_over_is_refused_or_read_and_never_a_panic() {
         let head = Head::take(&mut bytes)?;
         while let Some(block) = Block::take(&mut bytes, head.step)? {
             match block {
-                Block::Group(block) => drop(Group::take(&mut bytes, block.base.map(|_| &group))?),
+                Block::Group(block) => {
+                    Group::take(&mut bytes, block.base.map(|_| &group))?;
+                }
                 Block::Own(block) => drop(OwnShip::take(&mut bytes, block.base.map(|_| &ship), block.version)?),
                 Block::Gone(_) => {}
             }

@@ -91,6 +91,10 @@ pub enum StartError {
 /// Bytes of snapshots that a client is sent in a step at most, unless the configuration says otherwise: four packets.
 pub const SNAPSHOT_BYTES: usize = 4 * keel_protocol::MAX_SNAPSHOT;
 
+/// More datagrams than this in a poll are a burst: the next poll comes soon.
+const MANY: usize = 16;
+const SHORT_REST: Duration = Duration::from_millis(2);
+
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
@@ -161,9 +165,10 @@ impl Server {
 
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
-        self.transport.receive(self.start.elapsed());
+        let taken = self.transport.receive(self.start.elapsed());
         self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
-        if self.pace.is_due(self.start.elapsed()) {
+        let is_step = self.pace.is_due(self.start.elapsed());
+        if is_step {
             self.step();
         } else {
             self.transport.send(false);
@@ -173,7 +178,9 @@ impl Server {
             self.warned = (slipped, now);
             warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
         }
-        self.pace.rest(self.start.elapsed())
+        let rest = self.pace.rest(self.start.elapsed());
+        // All answer a step at once, and a socket holds only so much.
+        if is_step || taken > MANY { rest.min(SHORT_REST) } else { rest }
     }
 
     /// Runs until `stop` is set, then says goodbye to everyone.

@@ -84,8 +84,8 @@ impl Transport {
         self.address
     }
 
-    /// Takes what has arrived, as far as one poll goes. `now` is since the start.
-    pub(crate) fn receive(&mut self, now: Duration) {
+    /// Takes what has arrived, as far as one poll goes; how many datagrams that were. `now` is since the start.
+    pub(crate) fn receive(&mut self, now: Duration) -> usize {
         let passed = now.saturating_sub(self.last);
         self.last = now;
         self.netcode.update(passed);
@@ -97,10 +97,9 @@ impl Transport {
             }
         }
         let begun = Instant::now();
-        for taken in 0..MOST_DATAGRAMS {
-            if taken % 64 == 63 && begun.elapsed() > MOST_TIME {
-                break;
-            }
+        let mut taken = 0;
+        while taken < MOST_DATAGRAMS && (taken % 64 < 63 || begun.elapsed() < MOST_TIME) {
+            taken += 1;
             match self.socket.recv_from(&mut self.buffer) {
                 Ok((length, from)) => {
                     let result = self.netcode.process_packet(from, &mut self.buffer[..length]);
@@ -123,6 +122,7 @@ impl Transport {
         for client in spammers.chain(self.renet.disconnections_id()).collect::<Vec<_>>() {
             self.disconnect(client);
         }
+        taken
     }
 
     /// The connections there are.

@@ -28,7 +28,7 @@ pub(super) struct Clock {
 
 impl Clock {
     pub(super) fn new(step: u64, pace: u8, at: Instant) -> Self {
-        Self { time: (step * STEP_MICROS) as f64, at, rate: share(pace), newest: step }
+        Self { time: moment(step) as f64, at, rate: share(pace), newest: step }
     }
 
     /// A snapshot of a step has come, of a world that goes at so many percent.
@@ -37,7 +37,7 @@ impl Clock {
             return;
         }
         self.newest = step;
-        let told = (step * STEP_MICROS) as f64;
+        let told = moment(step) as f64;
         self.time = self.run(at);
         self.at = at;
         let error = told - self.time;
@@ -54,14 +54,17 @@ impl Clock {
 
     /// The world's time at an instant, in microseconds.
     pub(super) fn time(&self, at: Instant) -> u64 {
-        let most = self.newest * STEP_MICROS + MOST_AHEAD;
-        (self.run(at) as u64).min(most)
+        (self.run(at) as u64).min(moment(self.newest).saturating_add(MOST_AHEAD))
     }
 
     /// For how long nothing new has come.
     pub(super) fn silence(&self, at: Instant) -> Duration {
         at.saturating_duration_since(self.at)
     }
+}
+
+const fn moment(step: u64) -> u64 {
+    step.saturating_mul(STEP_MICROS)
 }
 
 fn share(pace: u8) -> f64 {

@@ -108,7 +108,7 @@ impl Taken {
     }
 
     fn add(&mut self, number: u64) {
-        if let Some(ahead) = number.checked_sub(self.newest + 1) {
+        if let Some(ahead) = number.checked_sub(self.newest.saturating_add(1)) {
             // The one that was the newest becomes the first before it.
             let shifted = if ahead < 64 { self.before << ahead << 1 | 1 << ahead } else { 0 };
             (self.newest, self.before) = (number, shifted);
