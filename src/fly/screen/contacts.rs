@@ -56,6 +56,9 @@ fn contact_line<'a>(pilot: &Pilot, contact: &Contact, here: Hex, selected: bool,
         state.push_str(&format!("{duel}{kos}"));
     }
     state.push_str(&states(contact.flags));
+    if pilot.replica().own_ship(contact.target).is_some() {
+        state.push_str(" locks you");
+    }
     let style = Style::new().fg(colour);
     Line::from(vec![
         Span::styled(name, if selected { style.add_modifier(Modifier::REVERSED) } else { style }),

@@ -139,6 +139,11 @@ fn the_screen_shows_map_contacts_own_pools_lock_bar_log_and_card() {
     // Powers, and the combat log.
     desk.key(KeyCode::Char('c'));
     desk.until(|pilot| Desk::logged(pilot, "Hit Sentry Patrol"));
+    desk.until(|pilot| {
+        let own = pilot.active().map(|ship| ship.id);
+        pilot.enemies_here().iter().any(|contact| Some(contact.target) == own)
+    });
+    desk.shows(&["locks you"]);
     desk.keys("qew");
     desk.until(|pilot| Desk::logged(pilot, "Clamp. Sentry Patrol"));
     desk.shows(&["Brace. ", "Jam. Target silenced 2.7 s. Its Clamp, Brace, Sensor, and shield", "here jammed"]);
