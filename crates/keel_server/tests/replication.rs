@@ -144,7 +144,8 @@ fn act(show: &mut Show) {
     let others: Vec<ShipId> = show.game.ships().iter().map(|ship| ship.id).collect();
     let target = others[(now * 31 % others.len() as u64) as usize];
     let place = Hex::CENTRE.within(2)[(now * 7 % 19) as usize];
-    let op = match now % 8 {
+    // Each has their turn at everything.
+    let op = match (now / pilots + now) % 8 {
         0..=2 => Op::Attack { ship, target },
         3 => Op::Move { ship, to: place },
         4 => Op::Power(Power::Cloak),
@@ -198,9 +199,12 @@ fn a_replica_has_byte_for_byte_what_the_server_has_whatever_the_weather() {
 fn on_a_good_network_a_replica_is_right_after_every_step() {
     let mut show = melee(6, 5, Weather::default());
     show.step(3);
+    let mut hidden = 0;
     for _ in 0..600 {
         act(&mut show);
         show.step(1);
+        let ships = show.game.ships();
+        hidden += ships.iter().filter(|ship| show.game.get::<keel_sim::Powers>(ship.id).cloaked).count();
         for index in 0..6 {
             let pilot = &show.pilots[index];
             let Sight { own, contacts } = Sight::of(show.game.app.world(), show.game.fleet_of(pilot.id));
@@ -219,6 +223,7 @@ fn on_a_good_network_a_replica_is_right_after_every_step() {
             }
         }
     }
+    assert!(hidden > 100, "ships cloak");
 }
 
 /// A sector full of ships that fight and are not destroyed, half of them NPCs.
