@@ -296,6 +296,29 @@ fn within_a_tight_budget_own_ships_are_first_and_nothing_starves() {
 }
 
 #[test]
+fn what_happens_next_door_is_told_although_the_fight_here_takes_more_than_there_is() {
+    let (mut game, pilot) = big_fight(800);
+    let near = game.squad(&[game.common(0, Faction::Human)], Hex::new(1, 0))[0];
+    let here: Vec<ShipId> = game.ships().iter().map(|ship| ship.id).filter(|&ship| ship != near).collect();
+    let mut show = Show::new(game);
+    show.budget = MAX_SNAPSHOT;
+    show.watch(pilot, Weather::default(), 3);
+    show.step(100);
+    let shield = |show: &Show| show.pilots[0].replica.contact(near.0).map(|contact| contact.shield);
+    assert_eq!(shield(&show), Some(255));
+    show.game.change::<Condition>(near, |condition| condition.0.shield = 0.0);
+    let told = (0..100).find(|step| {
+        for &ship in &here {
+            show.game.change::<Condition>(ship, |condition| condition.0.shield = f32::from((step % 2 * 40 + 1) as u8));
+        }
+        show.step(1);
+        assert!(show.pilots[0].sent.0 > MAX_SNAPSHOT - 200, "the budget binds");
+        shield(&show) != Some(255)
+    });
+    assert!(told.is_some_and(|steps| steps < 80), "{told:?}");
+}
+
+#[test]
 fn who_locks_the_pilot_is_told_before_the_others() {
     let (mut game, pilot) = big_fight(900);
     let ship = game.active(pilot).unwrap();
@@ -350,6 +373,13 @@ fn ships_that_come_and_go_are_told_to_come_and_go() {
     show.game.kill(ship);
     show.step(2);
     assert_eq!(sees(&show), None);
+    let mate = show.game.ship(pilot, fit);
+    show.step(2);
+    assert_eq!(show.pilots[0].replica.own().len(), 2);
+    show.game.kill(mate);
+    show.step(2);
+    show.agree();
+    assert_eq!(show.pilots[0].replica.own().len(), 1);
 }
 
 #[test]

@@ -52,6 +52,13 @@ fn a_cloaked_ship_is_seen_by_those_alone_who_had_it_locked() {
     let seen = |game: &Game, pilot| view(game, pilot).contacts.into_iter().find(|contact| contact.id == ship.0);
     assert!(seen(&game, hunter).is_some_and(|contact| contact.flags.has(Flags::CLOAKED)));
     assert_eq!(seen(&game, other), None);
+    // Nor does the one who has it locked give it away to others.
+    let hunted = |game: &Game| view(game, other).contacts.iter().find(|contact| contact.id == hunts.0).unwrap().target;
+    assert_eq!(hunted(&game), 0);
+    let until = Moment::of_step(1000);
+    game.change::<Powers>(ship, |powers| powers.cloaked = false);
+    assert_eq!(hunted(&game), ship.0);
+    game.change::<Powers>(ship, |powers| (powers.cloaked, powers.cloak_ready) = (true, until));
     assert!(view(&game, pilot).own[0].flags.has(Flags::CLOAKED), "its pilot sees it");
     game.op(hunter, Op::Hold { ship: hunts }).unwrap();
     assert_eq!(seen(&game, hunter), None);

@@ -109,8 +109,9 @@ impl Taken {
 
     fn add(&mut self, number: u64) {
         if let Some(ahead) = number.checked_sub(self.newest.saturating_add(1)) {
-            // The one that was the newest becomes the first before it.
-            let shifted = if ahead < 64 { self.before << ahead << 1 | 1 << ahead } else { 0 };
+            // The one that was the newest becomes one of those before it, if there was one.
+            let was = u64::from(self.newest > 0);
+            let shifted = if ahead < 64 { self.before << ahead << 1 | was << ahead } else { 0 };
             (self.newest, self.before) = (number, shifted);
         } else if let Some(behind @ 0..64) = (self.newest - number).checked_sub(1) {
             self.before |= 1 << behind;
