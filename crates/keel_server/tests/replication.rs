@@ -309,7 +309,10 @@ fn what_happens_next_door_is_told_although_the_fight_here_takes_more_than_there_
     show.game.change::<Condition>(near, |condition| condition.0.shield = 0.0);
     let told = (0..100).find(|step| {
         for &ship in &here {
-            show.game.change::<Condition>(ship, |condition| condition.0.shield = f32::from((step % 2 * 40 + 1) as u8));
+            let change = f32::from((step % 2 * 40 + 1) as u8);
+            show.game.change::<Condition>(ship, |condition| {
+                (condition.0.shield, condition.0.hull) = (change, 300.0 + change);
+            });
         }
         show.step(1);
         assert!(show.pilots[0].sent.0 > MAX_SNAPSHOT - 200, "the budget binds");
