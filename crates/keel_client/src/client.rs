@@ -229,21 +229,22 @@ impl Client {
             self.replica.take(&bytes, Instant::now());
         }
         if let Some(ack) = self.replica.ack().filter(|&ack| Some(ack) != before) {
-            let bytes = encode(&ack);
-            self.traffic.up.count(bytes.len());
-            self.renet.send_message(CHANNEL_LOSSY, bytes);
-            self.due = true;
+            self.queue(CHANNEL_LOSSY, encode(&ack));
         }
         events
     }
 
     fn say(&mut self, message: &ToServer) {
         if self.renet.can_send_message(CHANNEL_ORDERED, 64) {
-            let bytes = encode(message);
-            self.traffic.up.count(bytes.len());
-            self.renet.send_message(CHANNEL_ORDERED, bytes);
-            self.due = true;
+            self.queue(CHANNEL_ORDERED, encode(message));
         }
+    }
+
+    /// Lets a message wait until the next flush, which is then due.
+    fn queue(&mut self, channel: u8, message: Vec<u8>) {
+        self.traffic.up.count(message.len());
+        self.renet.send_message(channel, message);
+        self.due = true;
     }
 
     /// Orders something; the number by which its answer will name it.

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use keel_client::{
-    Bonds, Client, Command, Event, Flags, Force, Hello, OwnShip, Part, Pool, Power, Replica, STEP_MICROS, Slot,
+    Bonds, Client, Command, Event, Flags, Force, Hello, OwnShip, Part, Power, Replica, STEP_MICROS, Slot,
 };
-use keel_protocol::snapshot::{Ack, Block, BlockHead, Group, Head, Reader, rounded};
+use keel_protocol::snapshot::{Ack, Block, BlockHead, Group, Head, Reader};
 use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, Contact, ToClient, ToServer, decode, encode};
 use keel_server::{Config, Server};
 use keel_testkit::weather::{Shim, Weather};
 
-use served::{Rogue, Running, config, pilot, steps_in_a_second};
+use served::{Rogue, Running, config, pilot, settled, steps_in_a_second};
 
 /// A server and pilots in one thread, so that what both have can be compared at a moment.
 struct Play {
@@ -74,12 +74,6 @@ impl Play {
 
 fn seen(replica: &Replica, now: u64) -> (Vec<OwnShip>, Vec<Contact>) {
     (replica.own().map(|ship| settled(ship, now)).collect(), replica.contacts().copied().collect())
-}
-
-/// A ship with what its pools hold now, rather than what they held when it was told.
-fn settled(ship: &OwnShip, now: u64) -> OwnShip {
-    let pool = |pool: Pool| Pool { held: rounded(pool.holds(now)), at: 0, ..pool };
-    OwnShip { shield: pool(ship.shield), battery: pool(ship.battery), ..ship.clone() }
 }
 
 #[test]

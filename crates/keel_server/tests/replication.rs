@@ -1,18 +1,22 @@
 //! What clients have of what their pilots may see: the same as the server, after any loss, delay and order; within a budget; and
 //! nothing that is hidden.
 
+mod served;
+
 use std::time::Duration;
 
 use keel_balance::{Faction, System};
 use keel_client::{OwnShip, Pool, Replica, STEP_MICROS};
 use keel_map::{Hex, MapKey};
-use keel_protocol::snapshot::{Ack, Head, Reader, rounded};
+use keel_protocol::snapshot::{Ack, Head, Reader};
 use keel_protocol::{Contact, MAX_SNAPSHOT, decode, encode};
 use keel_rules::powers::Power;
 use keel_server::{Nonsense, Replication, SNAPSHOT_BYTES, Sight, Viewer};
 use keel_sim::{Condition, Locking, Op, PilotId, ShipId, Stance};
 use keel_testkit::weather::{Link, Weather};
 use keel_testkit::{Game, Setup};
+
+use served::settled;
 
 const STEP: Duration = Duration::from_millis(50);
 
@@ -107,12 +111,6 @@ impl Show {
 
 fn own_of(pilot: &Pilot, now: u64) -> Vec<OwnShip> {
     pilot.replica.own().map(|ship| settled(ship, now)).collect()
-}
-
-/// A ship with what its pools hold now, rather than what they held when it was told.
-fn settled(ship: &OwnShip, now: u64) -> OwnShip {
-    let pool = |pool: Pool| Pool { held: rounded(pool.holds(now)), at: now, ..pool };
-    OwnShip { shield: pool(ship.shield), battery: pool(ship.battery), ..ship.clone() }
 }
 
 /// Fleets that fight, hop, use powers, die and dock, in a world whose pilots all look on.

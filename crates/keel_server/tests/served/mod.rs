@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use keel_client::{Client, Hello};
+use keel_client::{Client, Hello, OwnShip, Pool};
+use keel_protocol::snapshot::rounded;
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
 use keel_server::{Config, Report, SNAPSHOT_BYTES, Server};
 use renet::RenetClient;
@@ -53,6 +54,12 @@ impl Running {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().expect("the server did not panic")
     }
+}
+
+/// A ship with what its pools hold now, rather than what they held when it was told.
+pub(crate) fn settled(ship: &OwnShip, now: u64) -> OwnShip {
+    let pool = |pool: Pool| Pool { held: rounded(pool.holds(now)), at: now, ..pool };
+    OwnShip { shield: pool(ship.shield), battery: pool(ship.battery), ..ship.clone() }
 }
 
 /// A pilot who is in and has a ship.
