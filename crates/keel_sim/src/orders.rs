@@ -48,6 +48,13 @@ impl Orders {
         self.leaves.push(pilot);
     }
 
+    /// What minds decided in the last step, by the ships' ids: that is how it is carried out.
+    pub(crate) fn decided(&self) -> Vec<(ShipId, Act)> {
+        let mut decided = self.minds.clone();
+        decided.sort_by_key(|(ship, _)| *ship);
+        decided
+    }
+
     /// A pilot orders something.
     pub fn push(&mut self, order: Order) {
         self.pilots.push(order);
