@@ -74,6 +74,30 @@ fn two_clients_see_each_other_and_only_what_is_public() {
     assert_eq!(answers, 1);
 }
 
+#[test]
+fn the_configuration_is_printed_with_where_each_value_comes_from() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("keel.ron"), "(\n    layer: 3,\n    seed: 7,\n)").unwrap();
+    let data_flag = format!("--data={}", data.path().display());
+    let mut command = keel(&["serve", &data_flag, "--print-config", "--threads", "2"]);
+    let Output { status, stdout, .. } = command.env("KEEL_SEED", "8").output().unwrap();
+    assert!(status.success());
+    let printed = String::from_utf8(stdout).unwrap();
+    let row = |id: &str| {
+        let row = printed.lines().find(|line| line.split_whitespace().next() == Some(id));
+        row.unwrap_or_else(|| panic!("{id}: {printed}")).split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("layer"), format!("3 {}:2", data.path().join("keel.ron").display()));
+    assert_eq!(row("seed"), "8 KEEL_SEED");
+    assert_eq!(row("threads"), "2 --threads");
+    assert_eq!(row("max_clients"), "256 default");
+
+    refused(keel(&["serve"]).env("KEEL_BIND", "here"), "KEEL_BIND: \"here\" cannot be: invalid socket address syntax");
+    std::fs::write(data.path().join("keel.ron"), "(\n    lyaer: 3)").unwrap();
+    refused(&mut keel(&["serve", &data_flag]), "keel.ron:2:5: there is no setting lyaer; layer is one");
+    refused(&mut keel(&["serve", "--config", "no.ron"]), "cannot read the settings file no.ron: ");
+}
+
 fn serve_with(balance: &Path) -> Command {
     let mut command = keel(&["--bind", "127.0.0.1:0", "--balance"]);
     command.arg(balance);
