@@ -6,6 +6,7 @@
 mod convert;
 mod gauges;
 mod guard;
+pub mod http;
 mod known;
 mod pace;
 mod replication;
