@@ -9,10 +9,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use keel_balance::Balance;
-use keel_server::{Config, Server};
+use keel_server::accounts::Accounts;
+use keel_server::http::{Http, Tls};
+use keel_server::{Access, Config, LoginConfig, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -50,9 +53,17 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = config(&settings)?;
     let hash = config.balance.hash();
     let server = Server::start(&config)?;
+    let http = server.login_listener().map(|logins| Http::start(vec![logins])).transpose()?;
     let (address, layer) = (server.address(), settings.layer);
     say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
+    if let Some(login) = http.as_ref().and_then(|http| http.port(0)) {
+        let scheme = if settings.login_certificate.is_some() { "https" } else { "http" };
+        let count = Accounts::open(&settings.data)?.count()?;
+        let hint = if count == 0 { " There is none yet: keel account add NAME makes one." } else { "" };
+        say(&format!("Pilots with an account log in at {scheme}://{login}.{hint}"));
+    }
     let report = server.run(&stop);
+    drop(http);
     say(&format!("Stopped after {} steps.", report.steps));
     Ok(())
 }
@@ -61,7 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 fn config(settings: &Settings) -> anyhow::Result<Config> {
     Ok(Config {
         bind: settings.bind,
-        unsecured: settings.unsecured,
+        access: if settings.unsecured { Access::Unsecured } else { Access::Accounts(logins(settings)?) },
         balance: Arc::new(Balance::load(&settings.balance)?),
         layer: settings.layer,
         seed: settings.seed,
@@ -69,6 +80,24 @@ fn config(settings: &Settings) -> anyhow::Result<Config> {
         threads: settings.threads.into(),
         snapshot_bytes: settings.snapshot_bytes,
         operator_ops: settings.operator_ops,
+    })
+}
+
+/// How logins are taken.
+fn logins(settings: &Settings) -> anyhow::Result<LoginConfig> {
+    let tls = match (&settings.login_certificate, &settings.login_key) {
+        (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
+        (None, None) => None,
+        (Some(_), None) => bail!("login_certificate is set, and login_key is not"),
+        (None, Some(_)) => bail!("login_key is set, and login_certificate is not"),
+    };
+    Ok(LoginConfig {
+        data: settings.data.clone(),
+        bind: settings.login,
+        tls,
+        proxies: settings.trusted_proxies.clone(),
+        public: settings.public,
+        life: Duration::from_secs(settings.login_seconds),
     })
 }
 

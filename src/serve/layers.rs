@@ -221,6 +221,12 @@ mod tests {
         let values = [
             ("bind", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
             ("unsecured", ["true", "false", "true"]),
+            ("login", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
+            ("login_certificate", ["a.pem", "b.pem", "c.pem"]),
+            ("login_key", ["a.key", "b.key", "c.key"]),
+            ("trusted_proxies", ["10.0.0.1", "10.0.0.2,10.0.0.3", "10.0.0.0/8"]),
+            ("login_seconds", ["2", "3", "4"]),
+            ("public", ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]),
             ("name", ["one", "two", "three"]),
             ("data", ["a", "b", "c"]),
             ("balance", ["a.ron", "b.ron", "c.ron"]),
@@ -244,12 +250,14 @@ mod tests {
             let variables = [(variable.as_str(), *in_environment)];
             let of = |layered: &Layered| {
                 let (_, texts, _) = layered.values.iter().find(|(other, ..)| other == id).unwrap();
-                (texts[0].to_str().unwrap().to_owned(), origin(layered, id))
+                let text = texts.first().map(|text| text.to_str().unwrap().to_owned());
+                (text.unwrap_or_default(), origin(layered, id))
             };
             let expect = |layered: Result<Layered, String>, text: &str, from: &str| {
                 assert_eq!(of(&layered.unwrap()), (text.to_owned(), from.to_owned()), "{id}");
             };
-            let default = arg.get_default_values()[0].to_str().unwrap().to_owned();
+            let default = arg.get_default_values().first().map(|text| text.to_str().unwrap().to_owned());
+            let default = default.unwrap_or_default();
             expect(laid(&[], None, &[]), &default, "default");
             expect(laid(&[], Some(&file), &[]), in_file, "line 2");
             expect(laid(&[], Some(&file), &variables), in_environment, &variable);

@@ -8,7 +8,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use keel_server::SNAPSHOT_BYTES;
+use keel_server::http::Proxies;
+use keel_server::{LOGIN_LIFE, SNAPSHOT_BYTES};
 
 /// Every setting, its flag and its default.
 #[derive(Clone, Debug, clap::Args)]
@@ -16,9 +17,27 @@ pub(crate) struct Settings {
     /// Where to listen, as IP:PORT; port 0 lets the system choose one
     #[arg(long, default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
     pub(crate) bind: SocketAddr,
-    /// Listen beyond this machine although traffic is not encrypted and names are not proven
+    /// Take whoever asks, under any name and without accounts: for this machine alone
     #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
     pub(crate) unsecured: bool,
+    /// Where pilots log in over HTTP, as IP:PORT; beyond this machine with a certificate or a trusted proxy alone
+    #[arg(long, default_value = "127.0.0.1:7778", value_name = "ADDRESS")]
+    pub(crate) login: SocketAddr,
+    /// The certificate by which logins are encrypted, and those that it is signed by, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) login_certificate: Option<PathBuf>,
+    /// The private key of that certificate, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) login_key: Option<PathBuf>,
+    /// The proxies before the logins, whose X-Forwarded-For is believed: addresses and networks with commas between them
+    #[arg(long, default_value = "", value_name = "LIST")]
+    pub(crate) trusted_proxies: Proxies,
+    /// Seconds that a login is good for, until it connects
+    #[arg(long, default_value_t = LOGIN_LIFE.as_secs(), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(crate) login_seconds: u64,
+    /// Under which address pilots reach this server, as IP:PORT, if not where it listens
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) public: Option<SocketAddr>,
     /// The server's name, for lists of servers
     #[arg(long, default_value = "Keel", value_name = "NAME", value_parser = server_name)]
     pub(crate) name: String,

@@ -23,7 +23,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut command = keel(&["serve", "--bind", "127.0.0.1:0"]);
+        let mut command = keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0"]);
         let mut process =
             command.args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
         let mut stdout = BufReader::new(process.stdout.take().unwrap());

@@ -8,7 +8,7 @@ mod caller;
 mod connection;
 mod tls;
 
-pub use caller::{Caller, Proxies, ProxyError, network};
+pub use caller::{Caller, Peer, Proxies, ProxyError, network};
 pub use tls::Tls;
 
 use std::fmt;
@@ -93,7 +93,7 @@ impl Default for Limits {
 pub struct Listener {
     /// Where.
     pub bind: Bind,
-    /// What answers. Each request has its [`Caller`] as an extension.
+    /// What answers. Each request has its [`Caller`] and its [`Peer`] as extensions.
     pub router: Router,
     /// How connections are encrypted; `None` for not at all.
     pub tls: Option<Tls>,

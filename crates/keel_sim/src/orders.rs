@@ -48,6 +48,11 @@ impl Orders {
         self.leaves.push(pilot);
     }
 
+    /// What a pilot has ordered and no step has done yet is not to be done.
+    pub fn forget(&mut self, pilot: PilotId) {
+        self.pilots.retain(|order| order.pilot != pilot);
+    }
+
     /// A pilot orders something.
     pub fn push(&mut self, order: Order) {
         self.pilots.push(order);

@@ -12,6 +12,10 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub IpAddr);
 
+/// The address that a connection comes from itself, whoever it asks for. This machine's for a socket in the file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
+
 /// Addresses that are believed when they say, by `X-Forwarded-For`, for whom they ask.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxies(Vec<IpNet>);

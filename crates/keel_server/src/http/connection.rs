@@ -23,7 +23,7 @@ use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{Caller, GRACE, Limits, Listener, Proxies, Tls, network};
+use super::{Caller, GRACE, Limits, Listener, Peer, Proxies, Tls, network};
 
 /// Bytes of a request's head.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -157,6 +157,7 @@ where
             let mut request = request.map(Body::new);
             let caller = Caller::of(from, request.headers(), &shared.proxies);
             request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(Peer(from));
             requests.fetch_add(1, Ordering::Relaxed);
             let answer = timeout(shared.limits.request, shared.router.clone().oneshot(request)).await;
             requests.fetch_sub(1, Ordering::Relaxed);

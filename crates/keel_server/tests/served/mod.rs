@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keel_client::{Client, Hello, OwnShip, Pool};
 use keel_protocol::snapshot::rounded;
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
-use keel_server::{Config, Report, SNAPSHOT_BYTES, Server};
+use keel_server::{Access, Config, Report, SNAPSHOT_BYTES, Server};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NetcodeClient};
 
@@ -19,7 +19,7 @@ use renetcode::{ClientAuthentication, NetcodeClient};
 pub(crate) fn config() -> Config {
     Config {
         bind: "127.0.0.1:0".parse().unwrap(),
-        unsecured: false,
+        access: Access::Unsecured,
         balance: Arc::new(keel_testkit::shipped_balance()),
         layer: 1,
         seed: 1,
