@@ -116,23 +116,30 @@ impl Login {
         let wait = answer.headers().get(header::RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
         let is_given = answer.status().is_success();
         let body = answer.body_mut().with_config().limit(MOST_ANSWER).read_to_vec().map_err(unreachable)?;
-        let strange = || LoginError::Answer(address.to_owned());
         if !is_given {
-            let Refused { error: reason } = serde_json::from_slice(&body).map_err(|_| strange())?;
+            let strange = |_| LoginError::Answer(address.to_owned());
+            let Refused { error: reason } = serde_json::from_slice(&body).map_err(strange)?;
             return Err(LoginError::Refused { reason, after: wait.map(Duration::from_secs) });
         }
-        let given: Given = serde_json::from_slice(&body).map_err(|_| strange())?;
+        Self::read(&body, host, begun).ok_or_else(|| LoginError::Answer(address.to_owned()))
+    }
+
+    /// Reads what a login answered, for clients that ask by an HTTP client of their own: a body, the machine that it is from, and when it was
+    /// asked for. `None` if it is no such answer.
+    #[must_use]
+    pub fn read(body: &[u8], host: IpAddr, asked: Instant) -> Option<Self> {
+        let given: Given = serde_json::from_slice(body).ok()?;
         let mut bytes = vec![0; NUMBER_BYTES];
-        BASE64_STANDARD.decode_vec(&given.token, &mut bytes).map_err(|_| strange())?;
-        let mut token = ConnectToken::read(&mut bytes.as_slice()).map_err(|_| strange())?;
-        let Some(server) = &mut token.server_addresses[0] else { return Err(strange()) };
+        BASE64_STANDARD.decode_vec(&given.token, &mut bytes).ok()?;
+        let mut token = ConnectToken::read(&mut bytes.as_slice()).ok()?;
+        let server = token.server_addresses[0].as_mut()?;
         // A server that listens everywhere does not know under which address it was found.
         if server.ip().is_unspecified() {
             server.set_ip(host);
         }
         let server = *server;
-        let until = begun + Duration::from_secs(given.expires_in);
-        Ok(Self { token, server, name: given.name, until })
+        let until = asked.checked_add(Duration::from_secs(given.expires_in))?;
+        Some(Self { token, server, name: given.name, until })
     }
 }
 

@@ -47,9 +47,8 @@ pub(crate) struct Tickets {
     given: Mutex<Given>,
 }
 
-#[derive(Default)]
 struct Given {
-    /// The number of the last token: each has its own, so each connection is its own to netcode, and of two the greater is of
+    /// The number of the last token, from anywhere on: each has its own, so each connection is its own to netcode, and of two the greater is of
     /// the later login.
     last: ClientId,
     waiting: BTreeMap<ClientId, Ticket>,
@@ -78,7 +77,11 @@ impl fmt::Debug for Tickets {
 impl Tickets {
     /// Tokens for the server that pilots reach at an address, whose time began with `start`. Each is good for `life`.
     pub(crate) fn new(key: ConnectKey, server: SocketAddr, life: Duration, start: Instant) -> Self {
-        Self { key, server, life, start, given: Mutex::default() }
+        // Not those of the process before, of whose tokens some may still connect: netcode takes a number once at a time.
+        let mut last = [0; 8];
+        let _ = getrandom::fill(&mut last);
+        let given = Mutex::new(Given { last: u64::from_ne_bytes(last) >> 1, waiting: BTreeMap::new() });
+        Self { key, server, life, start, given }
     }
 
     pub(super) const fn server(&self) -> SocketAddr {
@@ -211,7 +214,9 @@ mod tests {
         before.give("ann").unwrap();
         after.give("ann").unwrap();
         let (client, old) = data(&before);
-        assert_eq!(after.take(client, &old), None, "the same number, another process");
+        let same_number = data(&after).0;
+        assert_eq!(after.take(same_number, &old), None, "of another process, whatever its number");
+        assert_eq!(after.take(client, &old), None);
         before.revoke("ANN");
         assert_eq!(before.take(client, &old), None);
         let short = Tickets { life: Duration::ZERO, start: Instant::now() - Duration::from_secs(100), ..tickets() };
