@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use keel_sim::PilotId;
 
-/// Pilots by name, in lower case: `Ann` and `ann` are one.
+/// What names have in common that are one pilot's: `Ann` and `ann` are one.
+pub(crate) fn folded(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
+/// Pilots by their names as [`folded`].
 #[derive(Debug, Default)]
 pub(crate) struct Roster(BTreeMap<String, PilotId>);
 
@@ -14,13 +19,13 @@ pub(crate) const MOST_PILOTS: usize = 4096;
 impl Roster {
     /// The pilot of that name, if there is one.
     pub(crate) fn get(&self, name: &str) -> Option<PilotId> {
-        self.0.get(&name.to_ascii_lowercase()).copied()
+        self.0.get(&folded(name)).copied()
     }
 
     /// The pilot of that name, a new one if there is room.
     pub(crate) fn pilot(&mut self, name: &str) -> Option<PilotId> {
         let next = PilotId(self.0.len() as u32 + 1);
-        let name = name.to_ascii_lowercase();
+        let name = folded(name);
         if !self.0.contains_key(&name) && self.0.len() >= MOST_PILOTS {
             return None;
         }

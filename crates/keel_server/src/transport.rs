@@ -8,15 +8,22 @@ use std::time::{Duration, Instant};
 use bevy_log::debug;
 use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, encode};
 use renet::{Bytes, RenetServer};
-use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
+use renetcode::{
+    NETCODE_MAX_PACKET_BYTES, NETCODE_USER_DATA_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
+};
 
-use crate::{Config, StartError, guard};
+use crate::key::ConnectKey;
+use crate::{Access, Config, StartError, guard};
 
 /// A connection, for as long as it lasts.
 pub(crate) type ClientId = u64;
 
 /// The most connections that netcode can hold.
 const MOST_CLIENTS: u16 = 1024;
+
+/// Connections beyond the pilots that may play: those who take over from their own broken connection, and those who are told
+/// that there is no room.
+const SPARE: u16 = 32;
 
 /// The most datagrams taken in one poll, and the most time spent on them. What is left waits, or is dropped by the
 /// system when its buffer is full.
@@ -35,6 +42,7 @@ const FORGIVEN: u32 = 4;
 pub(crate) struct Transport {
     socket: UdpSocket,
     address: SocketAddr,
+    public: SocketAddr,
     netcode: NetcodeServer,
     renet: RenetServer,
     last: Duration,
@@ -56,8 +64,9 @@ struct Flow {
 }
 
 impl Transport {
-    pub(crate) fn bind(config: &Config) -> Result<Self, StartError> {
-        if !config.bind.ip().is_loopback() && !config.unsecured {
+    /// Listens, for connections whose tokens the key has sealed, or without one for whoever asks.
+    pub(crate) fn bind(config: &Config, key: Option<&ConnectKey>) -> Result<Self, StartError> {
+        if !config.bind.ip().is_loopback() && key.is_none() {
             return Err(StartError::Open(config.bind));
         }
         if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
@@ -67,21 +76,38 @@ impl Transport {
         let socket = UdpSocket::bind(config.bind).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
+        let public = match &config.access {
+            Access::Accounts(logins) => logins.public.unwrap_or(address),
+            Access::Unsecured => address,
+        };
         let netcode = NetcodeServer::new(ServerConfig {
             // Since the start, not since 1970: a client whose clock is wrong is not taken for one that is late.
             current_time: Duration::ZERO,
-            max_clients: config.max_clients.into(),
+            max_clients: config.max_clients.saturating_add(SPARE).min(MOST_CLIENTS).into(),
             protocol_id: NETCODE_ID,
-            public_addresses: vec![address],
-            authentication: ServerAuthentication::Unsecure,
+            public_addresses: vec![public],
+            authentication: match key {
+                Some(key) => ServerAuthentication::Secure { private_key: *key.bytes() },
+                None => ServerAuthentication::Unsecure,
+            },
         });
         let renet = RenetServer::new(connection_config());
         let buffer = [0; NETCODE_MAX_PACKET_BYTES];
-        Ok(Self { socket, address, netcode, renet, last: Duration::ZERO, flow: BTreeMap::new(), buffer })
+        Ok(Self { socket, address, public, netcode, renet, last: Duration::ZERO, flow: BTreeMap::new(), buffer })
     }
 
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where pilots reach it.
+    pub(crate) const fn public(&self) -> SocketAddr {
+        self.public
+    }
+
+    /// What a connection's token says of its pilot.
+    pub(crate) fn user_data(&self, client: ClientId) -> Option<[u8; NETCODE_USER_DATA_BYTES]> {
+        self.netcode.user_data(client)
     }
 
     /// Takes what has arrived, as far as one poll goes; how many datagrams that were. `now` is since the start.

@@ -55,6 +55,11 @@ impl Orders {
         decided
     }
 
+    /// What a pilot has ordered and no step has done yet is not to be done.
+    pub fn forget(&mut self, pilot: PilotId) {
+        self.pilots.retain(|order| order.pilot != pilot);
+    }
+
     /// A pilot orders something.
     pub fn push(&mut self, order: Order) {
         self.pilots.push(order);
