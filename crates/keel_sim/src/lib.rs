@@ -44,7 +44,7 @@ pub use notes::{Good, Note, Noted};
 pub use ops::Answered;
 pub use orders::{Done, Force, Op, OperatorOps, Order, Orders, Part, Refusal, Way};
 pub use pay::{Chart, Charts, LiesIn, Load, Wreck, WreckIndex, Wrecks};
-pub use save::{Cut, Key, Kind, RestoreError, Row, changes, restore};
+pub use save::{Cut, Key, Kind, RestoreError, Row, changes, restore, resume, whole};
 pub use schedule::{Now, SimSet};
 pub use shot::{CombatLog, Downed, Fired, Gun, LockedBy, Locking, Logged, Rolled, Shot, Struck, Wear};
 pub use squads::{Squad, UnfitError, check_fits, spawn_squad};

@@ -8,6 +8,7 @@
 mod cut;
 pub(crate) mod pairs;
 mod restore;
+mod resume;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use bevy_ecs::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use restore::{RestoreError, restore};
+pub use resume::resume;
 use rows::{
     BondsRow, FoundRow, MapRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow, WorldRow,
     WreckRow,
@@ -177,7 +179,16 @@ impl Cut {
 ///
 /// A row costs a copy of what it says. What has not changed costs a look at its change ticks.
 pub fn changes(world: &mut World) -> Cut {
+    cut(world, false)
+}
+
+/// The world as it stands, with all that there is in it.
+pub fn whole(world: &mut World) -> Cut {
+    cut(world, true)
+}
+
+fn cut(world: &mut World, asks_for_all: bool) -> Cut {
     world
-        .run_system_cached(cut::cut)
+        .run_system_cached_with(cut::cut, asks_for_all)
         .unwrap_or_else(|error| unreachable!("a cut needs nothing that a world lacks: {error}"))
 }

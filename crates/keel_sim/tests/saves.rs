@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use any::{PILOTS, op, setup, world};
 use keel_balance::{Faction, System};
 use keel_map::{Hex, MapKey};
+use keel_rules::Moment;
 use keel_rules::powers::Power;
 use keel_sim::{
-    Cut, Force, Key, Kind, Op, OperatorOps, PilotId, Row, ShipId, Stance, StructureKind, WallClock, changes,
+    Arrival, Cut, Force, Key, Kind, Op, OperatorOps, Orders, Pilot, PilotId, Row, ShipId, Stance, StructureKind,
+    WallClock, changes,
 };
 use keel_testkit::{Game, Setup};
 use proptest::prelude::*;
@@ -55,6 +57,8 @@ impl Kept {
             assert_eq!(anew, Some(said(bytes)), "{key:?}");
         }
         assert_eq!(again.0.len(), self.0.len());
+        let all = keel_sim::whole(game.app.world_mut());
+        assert!(all.is_whole && all.rows.keys().eq(self.0.keys()));
         assert_eq!(game.hash(), like.hash(), "as it was at step {}", like.now());
         game
     }
@@ -200,6 +204,38 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn after_a_restart_the_ships_of_who_was_connected_are_under_a_flag_and_no_others() {
+    let setup = || Setup { layer: 3, ..Setup::default() };
+    let mut game = Game::new(setup());
+    // Not at a port, where whoever leaves docks.
+    let mut fly = |faction| {
+        let (pilot, fit) = (game.pilot(), game.common(3, faction));
+        (pilot, game.ship_at(pilot, fit, Hex::new(2, 0)))
+    };
+    let [(here, ship), (gone, left), (hunter, hunts)] =
+        [Faction::Human, Faction::Sentry, Faction::Raider].map(&mut fly);
+    game.leave(gone);
+    game.op(hunter, Op::Focus { ship: hunts, target: ship }).unwrap();
+    game.step(60);
+    assert_eq!(game.target(hunts), Some(ship));
+    let mut kept = Kept::default();
+    kept.cut(&mut game);
+    let mut game = kept.restored(setup(), &game);
+    keel_sim::resume(game.app.world_mut());
+    let begun = game.now();
+    game.step(1);
+    assert_eq!([here, gone, hunter].map(|pilot| game.of_pilot::<Pilot>(pilot).online), [false; 3]);
+    assert_eq!(game.target(hunts), None);
+    let flags = [ship, left, hunts].map(|ship| game.get::<Arrival>(ship).is_up(Moment::of_step(begun + 60 * 20)));
+    assert_eq!(flags, [true, false, true], "60 s of resume_s");
+    // Whoever comes back and acts is in the fight again.
+    game.app.world_mut().resource_mut::<Orders>().join(hunter, "");
+    game.op(hunter, Op::Focus { ship: hunts, target: left }).unwrap();
+    assert!(!game.get::<Arrival>(hunts).is_up(Moment::of_step(game.now())));
+    game.refuses(hunter, Op::Focus { ship: hunts, target: ship }, "That ship just jumped in. It cannot be locked yet.");
 }
 
 #[test]

@@ -189,14 +189,23 @@ impl Rows {
     }
 }
 
-pub(super) fn cut(ships: Query<ShipParts>, rest: Rest, own: Own, mut known: Local<Known>) -> Cut {
+pub(super) fn cut(
+    In(asks_for_all): In<bool>,
+    ships: Query<ShipParts>,
+    rest: Rest,
+    own: Own,
+    mut known: Local<Known>,
+) -> Cut {
     let known = &mut *known;
+    if asks_for_all {
+        *known = Known::default();
+    }
     let is_whole = !std::mem::replace(&mut known.is_begun, true);
     let mut rows = Rows(BTreeMap::new());
     rows.say(Kind::World, 0u64, rest.world(&own));
     rest.ships(&own, &ships, known, &mut rows);
-    rest.places(&own, known, &mut rows);
-    rest.pilots(known, &mut rows);
+    rest.places(&own, known, &mut rows, is_whole);
+    rest.pilots(known, &mut rows, is_whole);
     rest.squads(known, &mut rows);
     between(&own, known, &mut rows, is_whole);
     Cut { step: own.now.step, is_whole, rows: rows.0 }
@@ -313,13 +322,13 @@ impl Rest<'_, '_> {
     }
 
     /// Maps, their squads, structures and wrecks.
-    fn places(&self, own: &Own, known: &mut Known, rows: &mut Rows) {
+    fn places(&self, own: &Own, known: &mut Known, rows: &mut Rows, is_whole: bool) {
         for (map, roster) in &self.maps {
-            if map.is_changed() {
+            if is_whole || map.is_changed() {
                 let row = MapRow { map: map.key, seed: map.seed, layout: map.layout.clone() };
                 rows.say(Kind::Map, map.key.code(), row);
             }
-            if let Some(roster) = roster.filter(DetectChanges::is_changed) {
+            if let Some(roster) = roster.filter(|roster| is_whole || roster.is_changed()) {
                 rows.say(Kind::Squads, map.key.code(), self.roster(map.key, &roster));
             }
         }
@@ -376,12 +385,13 @@ impl Rest<'_, '_> {
         }
     }
 
-    fn pilots(&self, known: &mut Known, rows: &mut Rows) {
+    fn pilots(&self, known: &mut Known, rows: &mut Rows, is_whole: bool) {
         for (pilot, purse, cargo, alert, hold, charts, log) in &self.pilots {
             let id = pilot.id;
             let is_alert = alert.is_some();
             let was_alert = if is_alert { !known.alert.insert(id) } else { known.alert.remove(&id) };
-            if pilot.is_changed()
+            if is_whole
+                || pilot.is_changed()
                 || purse.is_changed()
                 || cargo.is_changed()
                 || is_alert != was_alert
@@ -392,13 +402,13 @@ impl Rest<'_, '_> {
                 let row = PilotRow { pilot, purse, cargo, alert };
                 rows.say(Kind::Pilot, id, row);
             }
-            if hold.is_changed() {
+            if is_whole || hold.is_changed() {
                 rows.say(Kind::Hold, id, Hold::clone(&hold));
             }
-            if charts.is_changed() {
+            if is_whole || charts.is_changed() {
                 rows.say(Kind::Charts, id, Charts::clone(&charts));
             }
-            if log.is_changed() {
+            if is_whole || log.is_changed() {
                 let told = known.shots.insert(id, log.count()).unwrap_or(0);
                 let first = log.count() - log.iter().len() as u64;
                 for (number, &shot) in (first..).zip(log.iter()).filter(|&(number, _)| number >= told) {
