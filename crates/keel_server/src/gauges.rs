@@ -109,15 +109,15 @@ impl Gauges {
     }
 }
 
-fn spans() -> Histogram<u32> {
+pub(crate) fn spans() -> Histogram<u32> {
     Histogram::new_with_bounds(1, MOST, DIGITS).expect("the bounds are sound")
 }
 
-fn micros(span: Duration) -> u64 {
+pub(crate) fn micros(span: Duration) -> u64 {
     span.as_micros() as u64
 }
 
-fn quantiles(spans: &Histogram<u32>) -> Quantiles {
+pub(crate) fn quantiles(spans: &Histogram<u32>) -> Quantiles {
     let at = |quantile| spans.value_at_quantile(quantile);
     Quantiles { p50: at(0.50), p95: at(0.95), p99: at(0.99), max: spans.max() }
 }

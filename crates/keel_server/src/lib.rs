@@ -15,6 +15,7 @@ mod logins;
 mod pace;
 mod replication;
 mod roster;
+pub mod saves;
 mod session;
 mod transport;
 mod world;
