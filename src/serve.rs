@@ -15,7 +15,8 @@ use anyhow::{Context, bail};
 use keel_balance::Balance;
 use keel_server::accounts::Accounts;
 use keel_server::http::{Http, Tls};
-use keel_server::{Access, Config, LoginConfig, Server};
+use keel_server::saves::Finished;
+use keel_server::{Access, Config, LoginConfig, SaveConfig, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -25,7 +26,7 @@ use settings::Settings;
 /// What an operator should know besides the flags.
 pub(crate) const NOTE: &str = "Each flag that takes a value is a setting. One that is not given is taken from the environment, such as KEEL_MAX_CLIENTS
 for --max-clients, else from the settings file, such as (max_clients: 100), else it is the default.
-RUST_LOG sets how much the log says, such as debug. Nothing is saved yet: a restart begins the world anew.";
+RUST_LOG sets how much the log says, such as debug.";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -64,7 +65,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let report = server.run(&stop);
     drop(http);
-    say(&format!("Stopped after {} steps.", report.steps));
+    match &report.saved {
+        None => say(&format!("Stopped after {} steps.", report.steps)),
+        Some(Finished { is_saved: true, .. }) => {
+            say(&format!("Stopped after {} steps. The world is saved.", report.steps));
+        }
+        Some(Finished { error, .. }) => {
+            let reason = error.as_deref().unwrap_or("there was not enough time");
+            bail!("stopped after {} steps, and the last of the world could not be saved: {reason}", report.steps);
+        }
+    }
     Ok(())
 }
 
@@ -80,7 +90,19 @@ fn config(settings: &Settings) -> anyhow::Result<Config> {
         threads: settings.threads.into(),
         snapshot_bytes: settings.snapshot_bytes,
         operator_ops: settings.operator_ops,
+        save: (!settings.ephemeral).then(|| save(settings)),
     })
+}
+
+/// How the world is kept.
+fn save(settings: &Settings) -> SaveConfig {
+    SaveConfig {
+        data: settings.data.clone(),
+        every: settings.save_steps,
+        copy_every: Duration::from_secs(60 * settings.save_copy_minutes),
+        copies: settings.save_copies,
+        most_behind: Duration::from_secs(settings.save_behind_seconds),
+    }
 }
 
 /// How logins are taken.

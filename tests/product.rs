@@ -99,7 +99,7 @@ fn the_configuration_is_printed_with_where_each_value_comes_from() {
 }
 
 fn serve_with(balance: &Path) -> Command {
-    let mut command = keel(&["--unsecured", "--bind", "127.0.0.1:0", "--balance"]);
+    let mut command = keel(&["--unsecured", "--ephemeral", "--bind", "127.0.0.1:0", "--balance"]);
     command.arg(balance);
     command
 }
@@ -130,8 +130,8 @@ fn bad_input_gets_one_clear_line() {
 
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    refused(&mut keel(&["--unsecured", "--bind", &address]), &format!("cannot listen on {address}: "));
-    refused(&mut keel(&["--unsecured", "--bind", "0.0.0.0:0"]), "0.0.0.0:0 is open to other machines");
+    refused(&mut keel(&["--unsecured", "--ephemeral", "--bind", &address]), &format!("cannot listen on {address}: "));
+    refused(&mut keel(&["--unsecured", "--ephemeral", "--bind", "0.0.0.0:0"]), "0.0.0.0:0 is open to other machines");
     refused(&mut keel(&["--layer", "7"]), "there is no layer 7");
     refused(&mut keel(&["--max-clients", "0"]), "a server holds from 1 to 1024 pilots");
     refused(&mut keel(&["--max-clients", "5000"]), "a server holds from 1 to 1024 pilots");
@@ -220,7 +220,7 @@ fn a_stop_ends_the_server_content_and_its_pilots_informed() {
     }
     // And at once, while it is starting.
     for after_ms in [0, 20, 50, 200] {
-        let mut process = keel(&["--unsecured", "--bind", "127.0.0.1:0"])
+        let mut process = keel(&["--unsecured", "--ephemeral", "--bind", "127.0.0.1:0"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()

@@ -34,6 +34,7 @@ impl Host {
             threads: 1,
             snapshot_bytes: SNAPSHOT_BYTES,
             operator_ops: true,
+            save: None,
         };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);

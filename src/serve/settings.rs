@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use keel_server::http::Proxies;
-use keel_server::{LOGIN_LIFE, SNAPSHOT_BYTES};
+use keel_server::{LOGIN_LIFE, SAVE_EVERY, SNAPSHOT_BYTES};
 
 /// Every setting, its flag and its default.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,6 +44,21 @@ pub(crate) struct Settings {
     /// The directory that keeps what has to outlive the server; made if it is not there
     #[arg(long, default_value = "keel-data", value_name = "DIR")]
     pub(crate) data: PathBuf,
+    /// Keep nothing: the world ends with the server
+    #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
+    pub(crate) ephemeral: bool,
+    /// Steps from one save of what has changed to the next, at 20 a second
+    #[arg(long, default_value_t = SAVE_EVERY, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..=72_000))]
+    pub(crate) save_steps: u64,
+    /// Copies of the save that are kept beside it
+    #[arg(long, default_value = "3", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) save_copies: u32,
+    /// Minutes from one copy to the next
+    #[arg(long, default_value = "10", value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=10_080))]
+    pub(crate) save_copy_minutes: u64,
+    /// Seconds by which the save may be behind before nobody new is let in
+    #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) save_behind_seconds: u64,
     /// The balance file; it is read once, at the start
     #[arg(long, default_value = "balance.ron", value_name = "FILE")]
     pub(crate) balance: PathBuf,

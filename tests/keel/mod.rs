@@ -25,7 +25,9 @@ pub(crate) struct Server {
 impl Server {
     /// One that takes whoever asks.
     pub(crate) fn start(args: &[&str]) -> Self {
-        Self::spawn(keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0"]).args(args).stderr(Stdio::null()))
+        Self::spawn(
+            keel(&["serve", "--unsecured", "--ephemeral", "--bind", "127.0.0.1:0"]).args(args).stderr(Stdio::null()),
+        )
     }
 
     /// One with the accounts of a data directory, and the address where they log in. It logs there, into `log`.
@@ -40,7 +42,7 @@ impl Server {
         (server, login)
     }
 
-    fn spawn(command: &mut Command) -> Self {
+    pub(crate) fn spawn(command: &mut Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut stdout = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();

@@ -12,10 +12,17 @@ pub(crate) enum Torture {
         #[arg(long, default_value_t = 20)]
         rounds: u32,
     },
+    /// Kill a server under fifty fighting bots, and start it again, as often
+    Kills {
+        /// How often
+        #[arg(long, default_value_t = 200)]
+        rounds: u32,
+    },
 }
 
 pub(crate) fn run(torture: &Torture) -> anyhow::Result<()> {
     match torture {
+        Torture::Kills { rounds } => test("keel", "kills", &[("KEEL_TORTURE_ROUNDS", rounds.to_string())]),
         Torture::Logins { rounds } => test("keel_server", "flood", &[("KEEL_TORTURE_ROUNDS", rounds.to_string())]),
     }
 }

@@ -9,6 +9,7 @@ mod convert;
 mod gauges;
 mod guard;
 pub mod http;
+mod keeper;
 mod key;
 mod known;
 mod logins;
@@ -22,6 +23,7 @@ mod world;
 
 pub use admission::{Admission, Bar};
 pub use gauges::{Figures, Gauges, Quantiles};
+pub use keeper::{LoadError, SAVE_EVERY, SaveConfig, read_row};
 pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
 pub use pace::Pace;
@@ -39,6 +41,7 @@ use keel_rules::STEP;
 use keel_sim::PilotId;
 use thiserror::Error;
 
+use keeper::Keeper;
 use logins::{Logins, Tickets};
 use session::{Doors, Sessions};
 use transport::Transport;
@@ -65,6 +68,8 @@ pub struct Config {
     pub snapshot_bytes: usize,
     /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
     pub operator_ops: bool,
+    /// How the world is kept; `None` for one that ends with its server.
+    pub save: Option<SaveConfig>,
 }
 
 /// Who may connect to a server.
@@ -107,6 +112,9 @@ pub enum StartError {
     /// There is no key to seal tokens with.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The save makes no world.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// The accounts cannot be used.
     #[error(transparent)]
     Accounts(accounts::AccountError),
@@ -176,15 +184,20 @@ pub struct Server {
     admission: Arc<Admission>,
     logins: Option<Arc<Logins>>,
     login_counts: Arc<LoginCounts>,
+    keeper: Option<Keeper>,
+    /// The step with which it began.
+    begun: u64,
 }
 
 /// What a server has done when it stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Steps run.
     pub steps: u64,
     /// Time by which the world fell behind the clock because steps took too long.
     pub slipped: Duration,
+    /// What became of the save; `None` where there is none.
+    pub saved: Option<saves::Finished>,
 }
 
 impl Server {
@@ -212,13 +225,32 @@ impl Server {
             let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
             logins = Some(Arc::new(taken));
         }
-        let world = World::new(config);
+        let (world, keeper) = match &config.save {
+            None => (World::new(config), None),
+            Some(save) => {
+                let (world, keeper) = Keeper::open(config, save, &admission)?;
+                (world, Some(keeper))
+            }
+        };
         let doors = Doors { tickets, admission: Arc::clone(&admission), login_counts: Arc::clone(&login_counts) };
-        let sessions = Sessions::new(world.welcome(), config, doors);
+        let sessions = Sessions::new(&world, config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let gauges = Arc::new(Gauges::new());
-        let warned = Default::default();
-        Ok(Self { transport, sessions, world, pace, start, warned, gauges, admission, logins, login_counts })
+        let (warned, begun) = (Default::default(), world.now());
+        Ok(Self {
+            transport,
+            sessions,
+            world,
+            pace,
+            start,
+            warned,
+            gauges,
+            admission,
+            logins,
+            login_counts,
+            keeper,
+            begun,
+        })
     }
 
     /// Where it listens.
@@ -264,6 +296,12 @@ impl Server {
         Arc::clone(&self.admission)
     }
 
+    /// How the save is, to be read while it runs; `None` where there is none.
+    #[must_use]
+    pub fn save_status(&self) -> Option<Arc<saves::Status>> {
+        self.keeper.as_ref().map(Keeper::status)
+    }
+
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
         let taken = self.transport.receive(self.start.elapsed());
@@ -294,7 +332,8 @@ impl Server {
         self.sessions.part(&mut self.transport);
         self.transport.send(true);
         self.transport.close();
-        Report { steps: self.world.now(), slipped: self.pace.slipped() }
+        let saved = self.keeper.take().map(|keeper| keeper.finish(&mut self.world));
+        Report { steps: self.world.now() - self.begun, slipped: self.pace.slipped(), saved }
     }
 
     /// Runs a step, and tells and sends everyone what it did.
@@ -304,6 +343,9 @@ impl Server {
         let sim = begun.elapsed();
         self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
         self.transport.send(true);
+        if let Some(keeper) = &mut self.keeper {
+            keeper.keep(&mut self.world);
+        }
         self.gauges.count(sim, begun.elapsed());
         if self.world.now().is_multiple_of(LOSS_EVERY) {
             self.gauges.count_lost(self.transport.lost());

@@ -17,6 +17,11 @@ pub(crate) struct Roster(BTreeMap<String, PilotId>);
 pub(crate) const MOST_PILOTS: usize = 4096;
 
 impl Roster {
+    /// The roster of pilots that there are already.
+    pub(crate) fn of<'a>(pilots: impl Iterator<Item = (PilotId, &'a str)>) -> Self {
+        Self(pilots.map(|(pilot, name)| (folded(name), pilot)).collect())
+    }
+
     /// The pilot of that name, if there is one.
     pub(crate) fn get(&self, name: &str) -> Option<PilotId> {
         self.0.get(&folded(name)).copied()
@@ -24,7 +29,7 @@ impl Roster {
 
     /// The pilot of that name, a new one if there is room.
     pub(crate) fn pilot(&mut self, name: &str) -> Option<PilotId> {
-        let next = PilotId(self.0.len() as u32 + 1);
+        let next = PilotId(self.0.values().map(|pilot| pilot.0).max().unwrap_or_default() + 1);
         let name = folded(name);
         if !self.0.contains_key(&name) && self.0.len() >= MOST_PILOTS {
             return None;

@@ -19,6 +19,7 @@ mod schema;
 mod status;
 mod store;
 mod value;
+mod version_1;
 mod writer;
 
 pub use check::{Contents, Fault, Inspection, Kept, inspect};
@@ -37,6 +38,9 @@ use thiserror::Error;
 
 /// The version of saves that this build writes and reads. Older ones are migrated, newer ones refused.
 pub const SAVE_VERSION: u32 = 2;
+
+/// Every step from an older version to this one.
+pub const MIGRATIONS: &Steps = &[version_1::STEP];
 
 /// Why a save cannot be had. None of these has changed the save.
 #[derive(Debug, Error)]

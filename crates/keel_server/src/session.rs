@@ -116,8 +116,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(welcome: Welcome, config: &Config, doors: Doors) -> Self {
-        let (roster, sessions) = (Roster::default(), BTreeMap::new());
+    pub(crate) fn new(world: &World, config: &Config, doors: Doors) -> Self {
+        let (welcome, roster, sessions) = (world.welcome(), Roster::of(world.pilots()), BTreeMap::new());
         let (most, snapshot_bytes) = (config.max_clients.into(), config.snapshot_bytes);
         Self { welcome, doors, most, snapshot_bytes, roster, sessions }
     }

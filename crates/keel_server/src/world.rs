@@ -16,8 +16,9 @@ use keel_protocol::{Card, Charter, Journal, Line, Map, Module, PROTOCOL_VERSION,
 use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
-    Answered, Bonds, CharterId, CombatLog, Docked, Fitted, Fleet, Haven, Hold, InSector, Maps, Noted, Now, OperatorOps,
-    Order, Orders, PilotId, Sector, Ship, ShipId, SimPlugin, SimSet, Structure, StructureKind, WallClock, Wormholes,
+    Answered, Bonds, CharterId, CombatLog, Cut, Docked, Fitted, Fleet, Haven, Hold, InSector, Key, Maps, Noted, Now,
+    OperatorOps, Order, Orders, PilotId, RestoreError, Row, Sector, Ship, ShipId, SimPlugin, SimSet, Structure,
+    StructureKind, WallClock, Wormholes,
 };
 
 use crate::replication::{Replication, Sight, Viewer};
@@ -77,6 +78,36 @@ impl World {
             inside: BTreeMap::new(),
             journal: Journal::default(),
         }
+    }
+
+    /// The world that those rows tell of, as it was.
+    pub(crate) fn restored(config: &Config, rows: impl IntoIterator<Item = (Key, Row)>) -> Result<Self, RestoreError> {
+        let mut world = Self::new(config);
+        keel_sim::restore(world.app.world_mut(), rows)?;
+        Ok(world)
+    }
+
+    /// Takes it up after a restart: see [`keel_sim::resume`].
+    pub(crate) fn resume(&mut self) {
+        keel_sim::resume(self.app.world_mut());
+    }
+
+    /// A number that two worlds have in common only if they are the same.
+    pub(crate) fn hash(&self) -> u64 {
+        keel_sim::world_hash(self.app.world())
+    }
+
+    /// What has changed since the last cut, or all that there is.
+    pub(crate) fn cut(&mut self, is_whole: bool) -> Cut {
+        let world = self.app.world_mut();
+        if is_whole { keel_sim::whole(world) } else { keel_sim::changes(world) }
+    }
+
+    /// Every pilot that there is, by name.
+    pub(crate) fn pilots(&self) -> impl Iterator<Item = (PilotId, &str)> {
+        let world = self.app.world();
+        let pilots = world.resource::<keel_sim::PilotIndex>().iter();
+        pilots.filter_map(|(id, pilot)| Some((id, world.get::<keel_sim::Pilot>(pilot)?.name.as_str())))
     }
 
     /// Runs one step, with the clock of the wall at so many seconds since 1970, UTC.

@@ -177,18 +177,18 @@ fn run(connection: &Connection, from: u32, steps: &Steps) -> Result<Contents, Fa
         let step = step.ok_or_else(|| Failure::Other(format!("no way leads on from version {version}")))?;
         (step.run)(&transaction).map_err(|error| Failure::Other(format!("from version {version}: {error}")))?;
     }
-    seal(&transaction)?;
+    seal(&transaction, SAVE_VERSION)?;
     let after = contents(&transaction)?;
     transaction.commit()?;
     Ok(after)
 }
 
 /// Makes all sums right, and what the save says of its version and its rows.
-fn seal(transaction: &Transaction<'_>) -> Result<(), Failure> {
+pub(super) fn seal(transaction: &Connection, version: u32) -> Result<(), Failure> {
     let Some(mut meta) = Meta::read(transaction)? else {
         return Err(Failure::Other("what the save says of itself is gone".to_owned()));
     };
-    (meta.version, meta.rows, meta.total) = (SAVE_VERSION, 0, 0);
+    (meta.version, meta.rows, meta.total) = (version, 0, 0);
     let mut wrong = Vec::new();
     let mut statement = transaction.prepare("SELECT kind, id, data, sum FROM rows")?;
     let mut rows = statement.query([])?;
@@ -206,12 +206,13 @@ fn seal(transaction: &Transaction<'_>) -> Result<(), Failure> {
         put_right.execute(row)?;
     }
     meta.write(transaction)?;
-    mark(transaction, SAVE_VERSION)?;
+    mark(transaction, version)?;
     Ok(())
 }
 
 /// Why a save stays as old as it is.
-enum Failure {
+#[derive(Debug)]
+pub(super) enum Failure {
     Save(SaveError),
     Other(String),
 }

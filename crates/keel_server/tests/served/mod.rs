@@ -29,6 +29,7 @@ pub(crate) fn config() -> Config {
         threads: 1,
         snapshot_bytes: SNAPSHOT_BYTES,
         operator_ops: true,
+        save: None,
     }
 }
 

@@ -208,6 +208,16 @@ fn sector(world: &World, at: Place) -> Result<Entity, RestoreError> {
     Ok(map.ok_or(RestoreError::NoMap(at.map))?.nearest(at.hex))
 }
 
+/// The sector nearest to a place in which no structure stands yet: that place's own, but where a map has changed.
+fn free_sector(world: &World, at: Place) -> Result<Entity, RestoreError> {
+    let map = world.resource::<Maps>().get(at.map).and_then(|map| world.get::<Map>(map));
+    let map = map.ok_or(RestoreError::NoMap(at.map))?;
+    let sectors = map.layout.hexes().iter().zip(map.sectors());
+    let free = sectors.filter(|(_, sector)| world.get::<Structure>(**sector).is_none());
+    let nearest = free.min_by_key(|(hex, _)| hex.distance(at.hex)).map(|(_, &sector)| sector);
+    nearest.ok_or_else(|| RestoreError::Orphan(format!("a structure on {}", at.map.title())))
+}
+
 fn pilots(world: &mut World, parts: &mut Parts) -> Result<(), RestoreError> {
     let most = usize::from(world.resource::<Tuning>().balance.combat_log);
     for PilotRow { pilot, purse, cargo, alert } in std::mem::take(&mut parts.pilots) {
@@ -263,6 +273,15 @@ fn squads(world: &mut World, parts: &mut Parts) -> Result<BTreeMap<SquadId, Enti
         };
         world.entity_mut(map).insert(roster);
     }
+    // A squad that its map does not count, because its row was another map's, is counted from now on.
+    for &squad in squads.values() {
+        let map = world.get::<Squad>(squad).and_then(|squad| squad.map);
+        if let Some(mut roster) = map.and_then(|map| world.get_mut::<Roster>(map))
+            && !roster.squads.contains(&squad)
+        {
+            roster.squads.push(squad);
+        }
+    }
     Ok(squads)
 }
 
@@ -285,8 +304,8 @@ fn ships(world: &mut World, parts: &mut Parts, squads: &BTreeMap<SquadId, Entity
         let fleet = fleet.ok_or_else(|| RestoreError::Orphan(format!("ship {id}")))?;
         let entity = ship(world, row, state, fleet)?;
         if let Some(StructureRow { ship, kind, charter, at, quiet_until }) = structures.get(&id).cloned() {
-            let sector = sector(world, at)?;
-            world.entity_mut(entity).insert(Stands(sector));
+            let sector = free_sector(world, at)?;
+            world.entity_mut(entity).insert((Stands(sector), InSector(sector)));
             world.entity_mut(sector).insert(Structure { kind, charter, ship, base: fleet, quiet_until });
         }
     }

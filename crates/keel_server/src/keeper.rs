@@ -1,0 +1,190 @@
+//! What keeps the world: a cut of it goes to the save every few steps, and a world is made of the save at the start.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy_log::tracing::enabled;
+use bevy_log::{Level, debug, info, warn};
+use keel_sim::{Cut, Key, Kind, RestoreError, Row};
+use thiserror::Error;
+
+use crate::admission::{Admission, Bar};
+use crate::saves::{self, Finished, MIGRATIONS, Opened, SaveError, Settings, Status, Store, Writer};
+use crate::world::World;
+use crate::{Config, StartError};
+
+/// How the world is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaveConfig {
+    /// The directory of the save.
+    pub data: PathBuf,
+    /// Steps from one cut to the next: what `kill -9` or a power cut may cost, with the time that a commit takes.
+    pub every: u64,
+    /// How long after one copy of the save the next is kept.
+    pub copy_every: Duration,
+    /// How many copies are kept.
+    pub copies: u32,
+    /// How far the save may fall behind before nobody new is let in.
+    pub most_behind: Duration,
+}
+
+/// Steps from one cut to the next, unless the configuration says otherwise: half a second.
+pub const SAVE_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64 / 2;
+
+impl SaveConfig {
+    /// What suits most: a cut each half second, and three copies of the save, ten minutes from one to the next.
+    #[must_use]
+    pub fn of(data: PathBuf) -> Self {
+        let Settings { copy_every, copies, .. } = Settings::default();
+        Self { data, every: SAVE_EVERY, copy_every, copies, most_behind: Duration::from_secs(30) }
+    }
+}
+
+/// How long a server that stops tries to get everything on disk.
+const CLOSING: Duration = Duration::from_secs(8);
+
+/// Why a save makes no world.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// It cannot be had.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+    /// A row of it cannot be read.
+    #[error("row {kind} {id} of the save: {reason}")]
+    Row {
+        /// What it is about.
+        kind: String,
+        /// Whose it is.
+        id: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Its rows make no world.
+    #[error(transparent)]
+    World(#[from] RestoreError),
+}
+
+/// Rows as the save keeps them: each a MessagePack map with the names of what is in it.
+pub(crate) struct Kept(Cut);
+
+impl saves::Cut for Kept {
+    fn step(&self) -> u64 {
+        self.0.step
+    }
+
+    fn is_whole(&self) -> bool {
+        self.0.is_whole
+    }
+
+    fn merge(&mut self, newer: Self) {
+        self.0.merge(newer.0);
+    }
+
+    fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
+        let mut bytes = Vec::new();
+        for (key, row) in &self.0.rows {
+            let Some(row) = row else {
+                put(key.kind.word(), key.id, None);
+                continue;
+            };
+            bytes.clear();
+            // Into memory, of what has a form for everything: nothing can fail.
+            match rmp_serde::encode::write_named(&mut bytes, row) {
+                Ok(()) => put(key.kind.word(), key.id, Some(&bytes)),
+                Err(error) => warn!(kind = key.kind.word(), id = key.id, %error, "a row is not kept"),
+            }
+        }
+    }
+}
+
+/// Reads a row as the save keeps it.
+///
+/// # Errors
+/// When there is no such kind, or it says something else.
+pub fn read_row(kind: &str, id: u64, data: &[u8]) -> Result<(Key, Row), LoadError> {
+    let failed = |reason: String| LoadError::Row { kind: kind.to_owned(), id, reason };
+    let known = Kind::named(kind).ok_or_else(|| failed("there is no such kind".to_owned()))?;
+    let mut reader = rmp_serde::Deserializer::from_read_ref(data);
+    let row = Row::read(known, &mut reader).map_err(|error| failed(error.to_string()))?;
+    Ok((Key { kind: known, id }, row))
+}
+
+/// Keeps the world as it goes on.
+pub(crate) struct Keeper {
+    writer: Writer<Kept>,
+    status: Arc<Status>,
+    every: u64,
+    most_behind: Duration,
+    admission: Arc<Admission>,
+    is_behind: bool,
+}
+
+impl Keeper {
+    /// The world that a save has, or a new one where there is none yet, and what keeps it from then on.
+    pub(crate) fn open(
+        config: &Config,
+        save: &SaveConfig,
+        admission: &Arc<Admission>,
+    ) -> Result<(World, Self), StartError> {
+        let load = |store: Store| -> Result<(World, Store), StartError> {
+            let mut rows = BTreeMap::new();
+            store.each(|kind, id, data| {
+                let (key, row) = read_row(kind, id, data)?;
+                rows.insert(key, row);
+                Ok::<_, LoadError>(())
+            })?;
+            let mut world = World::restored(config, rows).map_err(LoadError::from)?;
+            let hash = format_args!("{:016x}", world.hash());
+            info!(step = world.now(), %hash, data = %save.data.display(), "goes on with the world of the save");
+            world.resume();
+            Ok((world, store))
+        };
+        let (world, store) = match Store::open(&save.data).map_err(LoadError::from)? {
+            Opened::New(vacant) => (World::new(config), vacant.begin(config.seed)),
+            Opened::Whole(store) => load(*store)?,
+            Opened::Old(old) => load(old.migrate(MIGRATIONS).map_err(LoadError::from)?.0)?,
+        };
+        let settings = Settings { copy_every: save.copy_every, copies: save.copies, ..Settings::default() };
+        let writer = Writer::start(store, settings).map_err(StartError::Thread)?;
+        let (status, admission) = (writer.status(), Arc::clone(admission));
+        let (every, most_behind) = (save.every.max(1), save.most_behind);
+        Ok((world, Self { writer, status, every, most_behind, admission, is_behind: false }))
+    }
+
+    /// How the save is.
+    pub(crate) fn status(&self) -> Arc<Status> {
+        Arc::clone(&self.status)
+    }
+
+    /// A step has run: hands over what has changed, if it is time for that.
+    pub(crate) fn keep(&mut self, world: &mut World) {
+        if world.now().is_multiple_of(self.every) {
+            self.cut(world);
+        }
+    }
+
+    /// Hands over what has changed, now.
+    pub(crate) fn cut(&mut self, world: &mut World) {
+        if enabled!(Level::DEBUG) {
+            debug!(step = world.now(), hash = %format_args!("{:016x}", world.hash()), "a cut");
+        }
+        self.writer.submit(Kept(world.cut(self.status.wants_whole())));
+        let is_behind = self.status.is_behind(self.most_behind);
+        if is_behind != self.is_behind {
+            self.is_behind = is_behind;
+            if is_behind {
+                self.admission.close(Bar::Unsaved, "This server cannot save what happens, so it lets nobody new in.");
+            } else {
+                self.admission.open(Bar::Unsaved);
+            }
+        }
+    }
+
+    /// Gets the world as it is on disk, and stops.
+    pub(crate) fn finish(mut self, world: &mut World) -> Finished {
+        self.cut(world);
+        self.writer.finish(CLOSING)
+    }
+}
