@@ -13,11 +13,12 @@ pub mod snapshot;
 mod transport;
 
 pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
-pub use codec::{DecodeError, decode, encode};
+pub use keel_names::{MAX_NAME, NameError, check_name};
+
+pub use codec::{DecodeError, MAX_ORDER, decode, decode_order, encode};
 pub use command::{Command, Force, Part, Power, Slot, Stance, Structure};
 pub use message::{
-    Answer, Bonds, Charter, Hello, Kind, Line, MAX_NAME, Map, NameError, Named, Pilot, Shot, ToClient, ToServer,
-    Welcome, Who, Wormhole, check_name,
+    Answer, Bonds, Charter, Hello, Kind, Line, Map, Named, Pilot, Shot, ToClient, ToServer, Welcome, Who, Wormhole,
 };
 pub use news::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
 pub use snapshot::{Ack, Contact, Flags, Leg, MAX_SNAPSHOT, Mind, OwnShip, Pool};

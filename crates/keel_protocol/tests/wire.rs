@@ -44,7 +44,8 @@ fn names_are_short_and_plain() {
     assert_eq!(check_name(""), Err(NameError::Length));
     assert_eq!(check_name(&"a".repeat(MAX_NAME)), Ok(()));
     assert_eq!(check_name(&"a".repeat(MAX_NAME + 1)), Err(NameError::Length));
-    for name in ["a b", "a\n", "\u{430}nn", "\u{202e}ann", "\u{1b}[2J", "a\0"] {
+    assert_eq!(check_name("\u{430}nn"), Err(NameError::Scripts));
+    for name in ["a b", "a\n", "\u{202e}ann", "\u{1b}[2J", "a\0"] {
         assert_eq!(check_name(name), Err(NameError::Characters), "{name:?}");
     }
 }

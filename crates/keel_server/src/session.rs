@@ -10,7 +10,7 @@ use keel_sim::{Op, Order, PilotId};
 use crate::convert;
 use crate::known::{Known, RENEWED};
 use crate::replication::Viewer;
-use crate::roster::{MOST_PILOTS, Roster};
+use crate::roster::Roster;
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
 
@@ -214,9 +214,9 @@ impl Sessions {
         if let Err(error) = check_name(&hello.name) {
             return self.refuse(transport, now, world, client, error.to_string());
         }
-        let Some(pilot) = self.roster.pilot(&hello.name) else {
-            let reason = format!("This server knows {MOST_PILOTS} pilots and has room for no more.");
-            return self.refuse(transport, now, world, client, reason);
+        let pilot = match self.roster.pilot(&hello.name) {
+            Ok(pilot) => pilot,
+            Err(taken) => return self.refuse(transport, now, world, client, taken.to_string()),
         };
         // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
         let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(other) if other.pilot == pilot);

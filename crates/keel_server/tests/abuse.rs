@@ -74,7 +74,7 @@ fn one_who_floods_orders_is_slowed_then_put_out_and_nobody_else_notices() {
     let before = ann.replica().step();
     while out.is_none() && start.elapsed() < Duration::from_secs(20) {
         for _ in 0..20 {
-            spammer.send(Command::Hold { ship });
+            let _ = spammer.send(Command::Hold { ship });
         }
         match spammer.poll() {
             Ok(events) => {
@@ -91,7 +91,7 @@ fn one_who_floods_orders_is_slowed_then_put_out_and_nobody_else_notices() {
     let expected = (start.elapsed().as_secs_f64() * 20.0) as u64;
     assert!(ann.replica().step() - before + 4 >= expected * 9 / 10);
     // Who is put out is out of the world as well.
-    let seq = ann.send(Command::AskDuel(spammer.replica().welcome().unwrap().pilot));
+    let seq = ann.send(Command::AskDuel(spammer.replica().welcome().unwrap().pilot)).unwrap();
     let start = Instant::now();
     let answer = loop {
         let events = ann.poll().unwrap();
@@ -171,7 +171,7 @@ fn every_order_at_its_extremes_is_answered_and_the_server_stands() {
     let (start, mut answered) = (Instant::now(), std::collections::BTreeSet::new());
     for n in [0, 1, own, u32::MAX, u32::MAX - 1, 1 << 31, 255, 256] {
         for order in orders(n) {
-            let seq = ann.send(order.clone());
+            let seq = ann.send(order.clone()).unwrap();
             // Slowly enough to be heard.
             while !answered.contains(&seq) {
                 let events = ann.poll().unwrap();
@@ -217,7 +217,7 @@ fn a_client_that_vanishes_and_comes_back_finds_its_ship_as_it_was() {
     let server = Running::start();
     let mut ann = pilot(server.address, "ann");
     let ship = ann.replica().active().unwrap().id;
-    ann.send(Command::Move { ship, col: 2, row: 0 });
+    ann.send(Command::Move { ship, col: 2, row: 0 }).unwrap();
     let start = Instant::now();
     while ann.replica().active().unwrap().col == 0 {
         ann.poll().unwrap();
