@@ -27,5 +27,8 @@ pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_confi
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
 pub const PROTOCOL_VERSION: u16 = 4;
 
+/// The slowest pace that a server tells, in percent of the clock.
+pub const LEAST_PACE: u8 = 10;
+
 /// Microseconds of world time in a step.
 pub const STEP_MICROS: u64 = 50_000;

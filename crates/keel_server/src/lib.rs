@@ -3,9 +3,11 @@
 //! Nothing else knows the server side of the transport. Per poll the loop takes a bounded amount from the socket, runs at
 //! most one step, and sends; nothing that a client does can make it do more.
 
+mod boundary;
+mod bucket;
+mod clock;
 mod convert;
 mod gauges;
-mod guard;
 mod known;
 mod pace;
 mod replication;
@@ -14,14 +16,16 @@ mod session;
 mod transport;
 mod world;
 
+pub use clock::{Clock, SystemClock};
 pub use gauges::{Figures, Gauges, Quantiles};
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
+pub use transport::Wire;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bevy_log::{info, warn};
 use keel_balance::Balance;
@@ -54,6 +58,15 @@ pub struct Config {
     pub snapshot_bytes: usize,
     /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
     pub operator_ops: bool,
+}
+
+impl Config {
+    fn check(&self) -> Result<(), StartError> {
+        if !(1..=6).contains(&self.layer) {
+            return Err(StartError::Layer(self.layer));
+        }
+        Ok(keel_sim::check_fits(&self.balance)?)
+    }
 }
 
 /// Why a server does not start.
@@ -101,18 +114,16 @@ const WARN_EVERY: Duration = Duration::from_secs(5);
 /// Steps from one look at what gets lost to the next: a second.
 const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
 
-/// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
-fn utc() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 /// A server that listens.
 pub struct Server {
     transport: Transport,
     sessions: Sessions,
     world: World,
     pace: Pace,
-    start: Instant,
+    clock: Box<dyn Clock>,
+    start: Duration,
+    /// What every step does besides.
+    burden: Option<Box<dyn FnMut()>>,
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
     gauges: Arc<Gauges>,
@@ -133,16 +144,43 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        if !(1..=6).contains(&config.layer) {
-            return Err(StartError::Layer(config.layer));
-        }
-        keel_sim::check_fits(&config.balance)?;
-        let transport = Transport::bind(config)?;
+        config.check()?;
+        Ok(Self::with(config, Transport::bind(config)?, Box::new(SystemClock::start())))
+    }
+
+    /// Starts with a way for datagrams and clocks that are given, with a world before its first step. [`turn`](Self::turn) goes on
+    /// with it.
+    ///
+    /// # Errors
+    /// When the configuration asks for what cannot be had.
+    pub fn start_on(config: &Config, wire: Box<dyn Wire>, clock: Box<dyn Clock>) -> Result<Self, StartError> {
+        config.check()?;
+        Ok(Self::with(config, Transport::on(config, wire)?, clock))
+    }
+
+    fn with(config: &Config, transport: Transport, clock: Box<dyn Clock>) -> Self {
         let world = World::new(config);
         let sessions = Sessions::new(world.welcome(), config.snapshot_bytes);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let gauges = Arc::new(Gauges::new());
-        Ok(Self { transport, sessions, world, pace, start: Instant::now(), warned: Default::default(), gauges })
+        let (start, burden) = (clock.now(), None);
+        Self { transport, sessions, world, pace, clock, start, burden, warned: Default::default(), gauges }
+    }
+
+    /// Has every step do something more, such as to take long: to see what becomes of a server that is overloaded.
+    pub fn burden(&mut self, work: impl FnMut() + 'static) {
+        self.burden = Some(Box::new(work));
+    }
+
+    /// The last step that ran.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.world.now()
+    }
+
+    /// Time since the start. It never goes back.
+    fn now(&self) -> Duration {
+        self.clock.now().saturating_sub(self.start)
     }
 
     /// Where it listens.
@@ -165,20 +203,21 @@ impl Server {
 
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
-        let taken = self.transport.receive(self.start.elapsed());
-        self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
-        let is_step = self.pace.is_due(self.start.elapsed());
+        let taken = self.transport.receive(self.now());
+        self.sessions.listen(&mut self.transport, &mut self.world);
+        let is_step = self.pace.is_due(self.now());
         if is_step {
             self.step();
         } else {
             self.transport.send(false);
         }
-        let (slipped, now) = (self.pace.slipped(), self.start.elapsed());
+        let (slipped, now) = (self.pace.slipped(), self.now());
         if slipped > self.warned.0 && now > self.warned.1 + WARN_EVERY {
             self.warned = (slipped, now);
-            warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
+            let pace = self.pace.percent();
+            warn!(behind = ?slipped, pace, "steps came late or took too long; the world runs slower");
         }
-        let rest = self.pace.rest(self.start.elapsed());
+        let rest = self.pace.rest(self.now());
         // All answer a step at once, and a socket holds only so much.
         if is_step || taken > MANY { rest.min(SHORT_REST) } else { rest }
     }
@@ -199,11 +238,14 @@ impl Server {
     /// Runs a step, and tells and sends everyone what it did.
     fn step(&mut self) {
         let begun = Instant::now();
-        self.world.step(utc());
+        self.world.step(self.clock.utc());
+        if let Some(work) = &mut self.burden {
+            work();
+        }
         let sim = begun.elapsed();
-        self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        self.sessions.tell(&mut self.transport, &mut self.world, self.pace.percent());
         self.transport.send(true);
-        self.gauges.count(sim, begun.elapsed());
+        self.gauges.count(sim, begun.elapsed(), self.pace.percent());
         if self.world.now().is_multiple_of(LOSS_EVERY) {
             self.gauges.count_lost(self.transport.lost());
         }
