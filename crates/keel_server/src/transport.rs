@@ -180,9 +180,7 @@ impl Transport {
         let Some(kind) = datagram::kind(&self.buffer[..length]) else { return };
         let client = self.addresses.get(&from).copied();
         let is_admitted = match (client.and_then(|client| self.flows.get_mut(&client)), kind) {
-            // One who has a connection asks for none: anyone could, in their name, to keep it alive.
-            (Some(_), Kind::Request | Kind::Response) => false,
-            (Some(flow), _) => flow.admits(kind == Kind::KeepAlive),
+            (Some(flow), kind) => flow.admits(kind),
             (None, Kind::Request) => self.handshakes.admits(from, self.now),
             (None, Kind::Response) => self.handshakes.is_pending(from),
             (None, _) => false,

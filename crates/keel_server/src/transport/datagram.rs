@@ -15,8 +15,10 @@ pub(super) enum Kind {
     Response,
     /// Says that a client is there.
     KeepAlive,
-    /// Something else of a connection.
-    Connected,
+    /// Hangs up.
+    Goodbye,
+    /// A payload.
+    Payload,
 }
 
 const VERSION: &[u8; 13] = b"NETCODE 1.02\0";
@@ -54,8 +56,8 @@ pub(super) fn kind(datagram: &[u8]) -> Option<Kind> {
     match prefix & 0xf {
         3 if length == RESPONSE => Some(Kind::Response),
         4 if length == KEEP_ALIVE => Some(Kind::KeepAlive),
-        5 if length <= PAYLOAD => Some(Kind::Connected),
-        6 if length == 0 => Some(Kind::Connected),
+        5 if length <= PAYLOAD => Some(Kind::Payload),
+        6 if length == 0 => Some(Kind::Goodbye),
         _ => None,
     }
 }
@@ -82,7 +84,7 @@ mod tests {
         assert_eq!(kind(&other), None, "another protocol");
         assert_eq!(kind(&other[..other.len() - 1]), None);
         let (goodbye, _) = client.disconnect().map(|(to, datagram)| (datagram.to_vec(), to)).unwrap();
-        assert_eq!(kind(&goodbye), Some(Kind::Connected));
+        assert_eq!(kind(&goodbye), Some(Kind::Goodbye));
     }
 
     #[test]
@@ -96,7 +98,7 @@ mod tests {
             }
         }
         // A number that overflows.
-        for (top, kind) in [(0xff, None), (0x40, None), (0x3f, Some(Kind::Connected))] {
+        for (top, kind) in [(0xff, None), (0x40, None), (0x3f, Some(Kind::Payload))] {
             let datagram = [&[0x85][..], &[0xff; 7], &[top], &body].concat();
             assert_eq!(super::kind(&datagram), kind, "{top:#x}");
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::datagram::Kind;
 use super::payload::{Course, Sane};
 use crate::bucket::Bucket;
 
@@ -15,7 +16,7 @@ const PAYLOADS: (f32, f32) = (400.0, 600.0);
 /// Payloads over that after which a client is put out, and how many a second are forgiven.
 const EXCESS: (f32, f32) = (100.0, 4_000.0);
 
-/// Datagrams that only say that a client is there: four a second.
+/// Datagrams that only say that a client is there, four a second, or that it goes.
 const KEEP_ALIVES: (f32, f32) = (10.0, 20.0);
 
 /// How long an ordered message may wait for one before it.
@@ -94,13 +95,17 @@ impl Flow {
 
     /// Whether a datagram that says it is the client's is opened. What is too much is not: opening costs most. One that is not
     /// the client's opens for nobody, and so counts against nobody.
-    pub(super) fn admits(&mut self, is_keep_alive: bool) -> bool {
-        if self.fault.is_some() {
-            return false;
+    pub(super) fn admits(&mut self, kind: Kind) -> bool {
+        match kind {
+            Kind::Payload if self.fault.is_none() => self.admits_payload(),
+            Kind::Goodbye => self.keep_alives.take(1.0),
+            Kind::KeepAlive if self.fault.is_none() => self.keep_alives.take(1.0),
+            // One who has a connection asks for none: anyone could, in their name, to keep it alive.
+            Kind::Request | Kind::Response | Kind::Payload | Kind::KeepAlive => false,
         }
-        if is_keep_alive {
-            return self.keep_alives.take(1.0);
-        }
+    }
+
+    fn admits_payload(&mut self) -> bool {
         let admits = self.payloads.has(1.0);
         if !admits && !self.excess.take(1.0) {
             self.fault = Some(Fault::Flood);
