@@ -191,12 +191,18 @@ impl Arena {
         SocketAddr::from(([127, 1, high, low], 4000))
     }
 
-    /// Someone whose handshake has begun.
+    /// Someone at an address that nobody has had, who begins a handshake.
+    pub fn peer(&mut self, id: u64) -> Peer {
+        let address = self.address();
+        self.peer_at(id, address)
+    }
+
+    /// Someone at an address, who begins a handshake.
     ///
     /// # Panics
     /// Never: a token can be made of anything.
-    pub fn peer(&mut self, id: u64) -> Peer {
-        let address = self.address();
+    #[must_use]
+    pub fn peer_at(&self, id: u64, address: SocketAddr) -> Peer {
         self.air.borrow_mut().down.insert(address, VecDeque::new());
         let authentication = ClientAuthentication::Unsecure {
             protocol_id: NETCODE_ID,
@@ -218,6 +224,7 @@ impl Arena {
             words: None,
             seq: 0,
             is_mute: false,
+            is_by_hand: false,
         }
     }
 
@@ -279,6 +286,8 @@ pub struct Peer {
     seq: u32,
     /// Whether it acknowledges nothing that it is shown.
     pub is_mute: bool,
+    /// Whether nothing of it is sent but what is sent by hand: nothing that arrives is acknowledged.
+    pub is_by_hand: bool,
 }
 
 impl Peer {
@@ -286,6 +295,8 @@ impl Peer {
     pub fn turn(&mut self) -> bool {
         let passed = self.clock.now() - self.last;
         self.last += passed;
+        // As a client does: what slept has not been silent.
+        let passed = passed.min(Duration::from_secs(1));
         self.renet.update(passed);
         loop {
             let datagram = self.air.borrow_mut().down.get_mut(&self.address).and_then(VecDeque::pop_front);
@@ -300,7 +311,9 @@ impl Peer {
         }
         self.read();
         for payload in self.renet.get_packets_to_send() {
-            self.payload(&payload);
+            if !self.is_by_hand {
+                self.payload(&payload);
+            }
         }
         !self.netcode.is_disconnected()
     }

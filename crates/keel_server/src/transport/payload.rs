@@ -5,13 +5,10 @@
 //! it keeps a range for each hole in the numbers of packets, however many there are. What our clients send is small whole
 //! messages, a few in a packet, and acknowledgements of what they were sent. Here that is read to the last byte.
 
-use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, MAX_ORDER};
+use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, MAX_ORDER, MOST_AHEAD};
 
 /// Messages in one payload. Ours have a few.
 const MOST_MESSAGES: u16 = 64;
-
-/// How far ahead of what was delivered an ordered message may be.
-const MOST_AHEAD: u64 = 1024;
 
 /// How far a packet's number may be ahead of the last one, and how late it may come: netcode lets none in that is later.
 const MOST_SKIPPED: u64 = 1 << 16;
