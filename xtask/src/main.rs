@@ -1,6 +1,7 @@
 //! Chores of the project: `cargo xtask`.
 
 mod soak;
+mod torture;
 
 use clap::{Parser, Subcommand};
 
@@ -15,10 +16,14 @@ struct Args {
 enum Chore {
     /// Leave the whole world to itself for hours of its time, and check it every minute
     Soak(soak::Args),
+    /// Let hostile clients, floods and overload have at a server
+    #[command(subcommand)]
+    Torture(torture::Torture),
 }
 
 fn main() -> anyhow::Result<()> {
     match Args::parse().chore {
         Chore::Soak(args) => soak::run(&args),
+        Chore::Torture(torture) => torture::run(&torture),
     }
 }

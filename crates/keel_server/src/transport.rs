@@ -423,6 +423,56 @@ fn send_to(wire: &mut dyn Wire, datagram: &[u8], to: SocketAddr) {
 mod tests {
     use super::*;
 
+    /// A way on which nothing comes or goes.
+    struct Nowhere;
+
+    impl Wire for Nowhere {
+        fn address(&self) -> SocketAddr {
+            SocketAddr::from(([127, 0, 0, 1], 1))
+        }
+
+        fn receive(&mut self, _: &mut [u8]) -> std::io::Result<(usize, SocketAddr)> {
+            Err(ErrorKind::WouldBlock.into())
+        }
+
+        fn send(&mut self, _: &[u8], _: SocketAddr) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn one_who_lets_too_much_wait_is_put_out_and_still_told_why() {
+        let config = Config {
+            bind: Nowhere.address(),
+            unsecured: false,
+            balance: std::sync::Arc::new(keel_testkit::shipped_balance()),
+            layer: 1,
+            seed: 1,
+            max_clients: 2,
+            threads: 1,
+            snapshot_bytes: 0,
+            operator_ops: false,
+        };
+        let mut transport = Transport::on(&config, Box::new(Nowhere)).unwrap();
+        transport.note(Some(Event::Connected(7, Nowhere.address())));
+        let long = ToClient::Refused { reason: "x".repeat(60_000) };
+        let mut said = 0;
+        while transport.faults().is_empty() {
+            transport.say(7, &long);
+            said += 1;
+            assert!(said < 20);
+        }
+        assert_eq!(transport.faults(), [(7, Fault::Clogged)]);
+        let left = transport.renet.channel_available_memory(7, CHANNEL_ORDERED);
+        transport.say_last(7, &ToClient::Refused { reason: Fault::Clogged.to_string() });
+        assert!(transport.renet.channel_available_memory(7, CHANNEL_ORDERED) < left, "the last words are on their way");
+        // Without end: it is not renet that hangs up.
+        for _ in 0..1000 {
+            transport.say_last(7, &long);
+        }
+        assert!(transport.renet.is_connected(7));
+    }
+
     #[test]
     fn one_who_makes_renet_panic_is_put_out_and_others_are_not() {
         let mut renet = RenetServer::new(connection_config());
