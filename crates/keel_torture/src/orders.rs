@@ -23,10 +23,9 @@ pub fn all(n: u32) -> Vec<Command> {
 
 const fn variants(kind: usize) -> u8 {
     match kind {
-        6 => 5,
+        6 | 27 => 5,
         13 => 4,
         26 => 15,
-        27 => 5,
         25 => 2,
         37 => 3,
         _ => 1,

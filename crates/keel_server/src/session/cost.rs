@@ -9,10 +9,15 @@ pub(super) const OPS: (f32, f32) = (20.0, 40.0);
 pub(super) const fn cost(message: &ToServer) -> f32 {
     match message {
         ToServer::Op { command, .. } => match command {
-            // A way is looked for, over the whole map.
-            Command::Move { .. } | Command::Rescue { .. } | Command::Gather | Command::Retreat => 2.0,
-            // Cards are computed, ships come and go, and all that is kept is told anew.
-            Command::Fit { .. } | Command::Repair { .. } | Command::Commission { .. } | Command::Scrap { .. } => 2.0,
+            // A way is looked for, over the whole map; or cards are computed, and all that is kept is told anew.
+            Command::Move { .. }
+            | Command::Rescue { .. }
+            | Command::Gather
+            | Command::Retreat
+            | Command::Fit { .. }
+            | Command::Repair { .. }
+            | Command::Commission { .. }
+            | Command::Scrap { .. } => 2.0,
             // All charters are looked at, and all members told.
             Command::Found { .. } | Command::Leave | Command::Hostile { .. } => 4.0,
             // A map is laid out anew, or filled.

@@ -65,10 +65,9 @@ impl Handshakes {
 
     /// An address was sent a challenge.
     pub(super) fn challenged(&mut self, to: SocketAddr, now: Duration) {
-        if !self.pending.contains_key(&to) {
-            self.pending.insert(to, now);
-            self.oldest.insert((now, to));
-        }
+        // One who asks again has waited since the first time.
+        let since = *self.pending.entry(to).or_insert(now);
+        self.oldest.insert((since, to));
     }
 
     /// An address is connected, or given up.
