@@ -1,5 +1,6 @@
 //! The `keel` binary: the dedicated server, and what goes with it on a terminal.
 
+mod account;
 mod balance;
 mod bots;
 mod fly;
@@ -32,6 +33,8 @@ enum Command {
     Map(map::Args),
     /// Load a server with bots that fly, fire and use powers, and report what it costs
     Bots(bots::Args),
+    /// Make, ban and list accounts
+    Account(account::Args),
     /// Look at a balance file
     #[command(subcommand)]
     Balance(balance::Command),
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Some(Command::Fly(args)) => fly::run(&args),
         Some(Command::Map(args)) => map::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
+        Some(Command::Account(args)) => account::run(&args),
         Some(Command::Balance(command)) => balance::run(&command),
     };
     match result {

@@ -1,78 +1,104 @@
 //! `keel serve`: the dedicated server.
 
-use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
+mod file;
+mod layers;
+mod log;
+mod settings;
+
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use anyhow::Context;
-use bevy_app::{App, Plugin};
-use bevy_log::{BoxedFmtLayer, LogPlugin, tracing_subscriber};
+use anyhow::{Context, bail};
 use keel_balance::Balance;
-use keel_server::{Config, SNAPSHOT_BYTES, Server};
+use keel_server::accounts::Accounts;
+use keel_server::http::{Http, Tls};
+use keel_server::{Access, Config, LoginConfig, Server};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use layers::Flags;
+use settings::Settings;
+
 /// What an operator should know besides the flags.
-pub(crate) const NOTE: &str =
-    "RUST_LOG sets how much the log says, such as debug. Nothing is saved yet: a restart begins the world anew.";
+pub(crate) const NOTE: &str = "Each flag that takes a value is a setting. One that is not given is taken from the environment, such as KEEL_MAX_CLIENTS
+for --max-clients, else from the settings file, such as (max_clients: 100), else it is the default.
+RUST_LOG sets how much the log says, such as debug. Nothing is saved yet: a restart begins the world anew.";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Where to listen, as IP:PORT; port 0 lets the system choose one
-    #[arg(long, default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
-    bind: SocketAddr,
-    /// Listen beyond this machine although traffic is not encrypted and names are not proven
+    /// The settings file; without it, keel.ron in the data directory if there is one [env: KEEL_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print every setting and where it comes from, and start nothing
     #[arg(long)]
-    unsecured: bool,
-    /// The balance file; it is read once, at the start
-    #[arg(long, default_value = "balance.ron", value_name = "FILE")]
-    balance: PathBuf,
-    /// The layer where new pilots come into the world, 1 to 6
-    #[arg(long, default_value_t = 1)]
-    layer: u8,
-    /// The number that every chance follows from
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Pilots connected at once
-    #[arg(long, default_value_t = 256, value_name = "COUNT")]
-    max_clients: u16,
-    /// Threads that a step may use
-    #[arg(long, default_value_t = 1, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: u16,
-    /// Bytes of snapshots that a client is sent in a step at most; the least is one packet, 1150
-    #[arg(long, default_value_t = SNAPSHOT_BYTES, value_name = "BYTES")]
-    snapshot_bytes: usize,
-    /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
-    #[arg(long)]
-    operator_ops: bool,
+    print_config: bool,
+    #[command(flatten)]
+    flags: Flags,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // First of all, and whatever was inherited: a stop that comes during the start is a stop.
     let stop = stop_by_signals()?;
-    let log = LogPlugin { filter: FILTER.to_owned(), fmt_layer: to_stderr, ..LogPlugin::default() };
-    log.build(&mut App::new());
+    let layered = layers::settings(&args.flags, args.config.as_deref(), |name| std::env::var_os(name))?;
+    if args.print_config {
+        say(&layered.to_string());
+        return Ok(());
+    }
+    let settings = layered.settings;
+    log::start(settings.log_format);
 
-    let balance = Arc::new(Balance::load(&args.balance)?);
-    let hash = balance.hash();
-    let server = Server::start(&Config {
-        bind: args.bind,
-        unsecured: args.unsecured,
-        balance,
-        layer: args.layer,
-        seed: args.seed,
-        max_clients: args.max_clients,
-        threads: args.threads.into(),
-        snapshot_bytes: args.snapshot_bytes,
-        operator_ops: args.operator_ops,
-    })?;
-    let (address, layer) = (server.address(), args.layer);
+    let config = config(&settings)?;
+    let hash = config.balance.hash();
+    let server = Server::start(&config)?;
+    let http = server.login_listener().map(|logins| Http::start(vec![logins])).transpose()?;
+    let (address, layer) = (server.address(), settings.layer);
     say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
+    if let Some(login) = http.as_ref().and_then(|http| http.port(0)) {
+        let scheme = if settings.login_certificate.is_some() { "https" } else { "http" };
+        let count = Accounts::open(&settings.data)?.count()?;
+        let hint = if count == 0 { " There is none yet: keel account add NAME makes one." } else { "" };
+        say(&format!("Pilots with an account log in at {scheme}://{login}.{hint}"));
+    }
     let report = server.run(&stop);
+    drop(http);
     say(&format!("Stopped after {} steps.", report.steps));
     Ok(())
+}
+
+/// What the server is started with.
+fn config(settings: &Settings) -> anyhow::Result<Config> {
+    Ok(Config {
+        bind: settings.bind,
+        access: if settings.unsecured { Access::Unsecured } else { Access::Accounts(logins(settings)?) },
+        balance: Arc::new(Balance::load(&settings.balance)?),
+        layer: settings.layer,
+        seed: settings.seed,
+        max_clients: settings.max_clients,
+        threads: settings.threads.into(),
+        snapshot_bytes: settings.snapshot_bytes,
+        operator_ops: settings.operator_ops,
+    })
+}
+
+/// How logins are taken.
+fn logins(settings: &Settings) -> anyhow::Result<LoginConfig> {
+    let tls = match (&settings.login_certificate, &settings.login_key) {
+        (Some(certificate), Some(key)) => Some(Tls::load(certificate, key)?),
+        (None, None) => None,
+        (Some(_), None) => bail!("login_certificate is set, and login_key is not"),
+        (None, Some(_)) => bail!("login_key is set, and login_certificate is not"),
+    };
+    Ok(LoginConfig {
+        data: settings.data.clone(),
+        bind: settings.login,
+        tls,
+        proxies: settings.trusted_proxies.clone(),
+        public: settings.public,
+        life: Duration::from_secs(settings.login_seconds),
+    })
 }
 
 /// A flag that is set when the process is told to stop.
@@ -84,15 +110,6 @@ pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
     }
     Ok(stop)
-}
-
-/// The transport's crates log what any stranger sends, line by line; what matters of it the server says itself.
-const FILTER: &str = "info,renet=off,renetcode=off";
-
-/// The log goes to the standard error, with colours only where a person looks at it.
-fn to_stderr(_: &mut App) -> Option<BoxedFmtLayer> {
-    let colours = std::io::stderr().is_terminal();
-    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr)))
 }
 
 /// Says something on the standard output. That nobody reads it any more is no reason to stop a server.

@@ -74,8 +74,32 @@ fn two_clients_see_each_other_and_only_what_is_public() {
     assert_eq!(answers, 1);
 }
 
+#[test]
+fn the_configuration_is_printed_with_where_each_value_comes_from() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("keel.ron"), "(\n    layer: 3,\n    seed: 7,\n)").unwrap();
+    let data_flag = format!("--data={}", data.path().display());
+    let mut command = keel(&["serve", &data_flag, "--print-config", "--threads", "2"]);
+    let Output { status, stdout, .. } = command.env("KEEL_SEED", "8").output().unwrap();
+    assert!(status.success());
+    let printed = String::from_utf8(stdout).unwrap();
+    let row = |id: &str| {
+        let row = printed.lines().find(|line| line.split_whitespace().next() == Some(id));
+        row.unwrap_or_else(|| panic!("{id}: {printed}")).split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("layer"), format!("3 {}:2", data.path().join("keel.ron").display()));
+    assert_eq!(row("seed"), "8 KEEL_SEED");
+    assert_eq!(row("threads"), "2 --threads");
+    assert_eq!(row("max_clients"), "256 default");
+
+    refused(keel(&["serve"]).env("KEEL_BIND", "here"), "KEEL_BIND: \"here\" cannot be: invalid socket address syntax");
+    std::fs::write(data.path().join("keel.ron"), "(\n    lyaer: 3)").unwrap();
+    refused(&mut keel(&["serve", &data_flag]), "keel.ron:2:5: there is no setting lyaer; layer is one");
+    refused(&mut keel(&["serve", "--config", "no.ron"]), "cannot read the settings file no.ron: ");
+}
+
 fn serve_with(balance: &Path) -> Command {
-    let mut command = keel(&["--bind", "127.0.0.1:0", "--balance"]);
+    let mut command = keel(&["--unsecured", "--bind", "127.0.0.1:0", "--balance"]);
     command.arg(balance);
     command
 }
@@ -106,8 +130,8 @@ fn bad_input_gets_one_clear_line() {
 
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    refused(&mut keel(&["--bind", &address]), &format!("cannot listen on {address}: "));
-    refused(&mut keel(&["--bind", "0.0.0.0:0"]), "0.0.0.0:0 is open to other machines");
+    refused(&mut keel(&["--unsecured", "--bind", &address]), &format!("cannot listen on {address}: "));
+    refused(&mut keel(&["--unsecured", "--bind", "0.0.0.0:0"]), "0.0.0.0:0 is open to other machines");
     refused(&mut keel(&["--layer", "7"]), "there is no layer 7");
     refused(&mut keel(&["--max-clients", "0"]), "a server holds from 1 to 1024 pilots");
     refused(&mut keel(&["--max-clients", "5000"]), "a server holds from 1 to 1024 pilots");
@@ -196,7 +220,11 @@ fn a_stop_ends_the_server_content_and_its_pilots_informed() {
     }
     // And at once, while it is starting.
     for after_ms in [0, 20, 50, 200] {
-        let mut process = keel(&["--bind", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut process = keel(&["--unsecured", "--bind", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(Duration::from_millis(after_ms));
         Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
         // Before the process has come as far as its first line the system's own way to stop is all there is.

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, bail};
 use keel_balance::Balance;
-use keel_server::{Config, Gauges, SNAPSHOT_BYTES, Server};
+use keel_server::{Access, Config, Gauges, SNAPSHOT_BYTES, Server};
 
 /// What the server's thread is called.
 pub(super) const THREAD: &str = "keel-server";
@@ -26,7 +26,7 @@ impl Host {
     pub(super) fn start(balance: &Path, layer: u8, seed: u64, pilots: u16) -> anyhow::Result<Self> {
         let config = Config {
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            unsecured: false,
+            access: Access::Unsecured,
             balance: Arc::new(Balance::load(balance)?),
             layer,
             seed,

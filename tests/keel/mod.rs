@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -22,10 +23,25 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// One that takes whoever asks.
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut command = keel(&["serve", "--bind", "127.0.0.1:0"]);
-        let mut process =
-            command.args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the server starts");
+        Self::spawn(keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0"]).args(args).stderr(Stdio::null()))
+    }
+
+    /// One with the accounts of a data directory, and the address where they log in. It logs there, into `log`.
+    pub(crate) fn start_secured(data: &Path, args: &[&str]) -> (Self, String) {
+        let log = std::fs::OpenOptions::new().append(true).create(true).open(data.join("log")).unwrap();
+        let mut command = keel(&["serve", "--bind", "127.0.0.1:0", "--login", "127.0.0.1:0", "--data"]);
+        let mut server = Self::spawn(command.arg(data).args(args).stderr(log));
+        let mut line = String::new();
+        server.stdout.read_line(&mut line).unwrap();
+        let login = line.strip_prefix("Pilots with an account log in at ").and_then(|rest| rest.split(". ").next());
+        let login = login.unwrap_or_else(|| panic!("the server said {line:?}")).trim().trim_end_matches('.').to_owned();
+        (server, login)
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut stdout = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();

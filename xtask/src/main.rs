@@ -16,7 +16,7 @@ struct Args {
 enum Chore {
     /// Leave the whole world to itself for hours of its time, and check it every minute
     Soak(soak::Args),
-    /// Let hostile clients, floods and overload have at a server
+    /// Do for long what the tests do for seconds
     #[command(subcommand)]
     Torture(torture::Torture),
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +15,12 @@ use keel_torture::{corpus, datagrams, payloads};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Torture {
+    /// Bad tokens and three hundred logins, again and again, while fifty pilots play
+    Logins {
+        /// How often the crowd logs in
+        #[arg(long, default_value_t = 20)]
+        rounds: u32,
+    },
     /// Payloads of clients that are logged in, and as many raw datagrams
     Payloads {
         /// How many
@@ -51,11 +58,21 @@ pub(crate) enum Torture {
 
 pub(crate) fn run(torture: &Torture) -> anyhow::Result<()> {
     match *torture {
+        Torture::Logins { rounds } => test("keel_server", "flood", &[("KEEL_TORTURE_ROUNDS", rounds.to_string())]),
         Torture::Payloads { count, seed } => borne(count, seed),
         Torture::Overload { pilots } => overload(pilots),
         Torture::Flood { seconds, rate, pilots } => flooded(seconds, rate, pilots),
         Torture::Corpus { ref out } => write_corpus(out),
     }
+}
+
+/// Runs a test of the suite with what makes it longer.
+fn test(package: &str, name: &str, longer: &[(&str, String)]) -> anyhow::Result<()> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["test", "--release", "--locked", "--package", package, "--test", name, "--", "--nocapture"]);
+    let status = cargo.envs(longer.iter().map(|(key, value)| (key, value))).status().context("cannot run cargo")?;
+    ensure!(status.success(), "{name} did not hold");
+    Ok(())
 }
 
 fn borne(count: u64, seed: u64) -> anyhow::Result<()> {

@@ -9,10 +9,12 @@ use keel_protocol::{
 };
 use renet::RenetClient;
 use renet_netcode::{
-    ClientAuthentication, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason, NetcodeTransportError,
+    ClientAuthentication, ConnectToken, NetcodeClientTransport, NetcodeDisconnectReason as DisconnectReason,
+    NetcodeTransportError,
 };
 use thiserror::Error;
 
+use crate::login::Login;
 use crate::plain::plain;
 use crate::replica::Replica;
 use crate::traffic::Traffic;
@@ -29,6 +31,7 @@ const MOST_PASSED: Duration = Duration::from_secs(1);
 /// A connection to a server.
 pub struct Client {
     server: SocketAddr,
+    is_by_login: bool,
     transport: NetcodeClientTransport,
     renet: RenetClient,
     hello: Option<Hello>,
@@ -74,9 +77,15 @@ pub enum ClientError {
     /// It has as many pilots as it can hold.
     #[error("the Keel server at {0} is full")]
     Full(SocketAddr),
-    /// Nobody answers.
-    #[error("no Keel server answers at {0}")]
+    /// Nobody answers. A server with accounts does not answer who has not logged in.
+    #[error("no Keel server answers at {0}, or it answers only those who log in")]
     Unreachable(SocketAddr),
+    /// Nobody answers, or the login is not this server's.
+    #[error("no Keel server answers at {0} to this login")]
+    Deaf(SocketAddr),
+    /// The login was not used in time.
+    #[error("the login has expired: log in again")]
+    Expired,
     /// The server ended it and said why.
     #[error("{0}")]
     Refused(String),
@@ -103,23 +112,42 @@ pub enum Unsent {
 }
 
 impl Client {
-    /// Starts to connect; [`Self::poll`] goes on with it.
+    /// Starts to connect to a server that takes whoever asks; [`Self::poll`] goes on with it.
     ///
     /// # Errors
     /// When no socket can be had.
     pub fn connect(server: SocketAddr, hello: Hello) -> Result<Self, ClientError> {
+        Self::start(server, hello, None)
+    }
+
+    /// Starts to connect by a login; [`Self::poll`] goes on with it.
+    ///
+    /// # Errors
+    /// When no socket can be had, or the login has expired.
+    pub fn connect_as(login: Login) -> Result<Self, ClientError> {
+        if login.until <= Instant::now() {
+            return Err(ClientError::Expired);
+        }
+        Self::start(login.server, Hello::new(&login.name), Some(login.token))
+    }
+
+    fn start(server: SocketAddr, hello: Hello, token: Option<ConnectToken>) -> Result<Self, ClientError> {
         let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // The number only tells connections apart: the time and the port that the system chose are enough for that.
         let client_id = (now.as_nanos() as u64) << 16 | u64::from(socket.local_addr()?.port());
-        let authentication =
-            ClientAuthentication::Unsecure { protocol_id: NETCODE_ID, client_id, server_addr: server, user_data: None };
+        let (protocol_id, is_by_login) = (NETCODE_ID, token.is_some());
+        let authentication = match token {
+            Some(connect_token) => ClientAuthentication::Secure { connect_token },
+            None => ClientAuthentication::Unsecure { protocol_id, client_id, server_addr: server, user_data: None },
+        };
         let transport = NetcodeClientTransport::new(now, authentication, socket)
             .map_err(|error| ClientError::Start(error.to_string()))?;
         let started = Instant::now();
         Ok(Self {
             server,
+            is_by_login,
             transport,
             renet: RenetClient::new(connection_config()),
             hello: Some(hello),
@@ -179,6 +207,10 @@ impl Client {
             ClientError::Lost(self.server)
         } else if self.transport.disconnect_reason() == Some(DisconnectReason::ConnectionDenied) {
             ClientError::Full(self.server)
+        } else if self.transport.disconnect_reason() == Some(DisconnectReason::ConnectTokenExpired) {
+            ClientError::Expired
+        } else if self.is_by_login {
+            ClientError::Deaf(self.server)
         } else {
             ClientError::Unreachable(self.server)
         }

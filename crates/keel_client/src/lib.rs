@@ -18,8 +18,19 @@
 //! # #[allow(unreachable_code)]
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A server with accounts takes those who log in:
+//!
+//! ```no_run
+//! use keel_client::{Client, Login, Trust};
+//!
+//! let login = Login::ask("https://keel.example:7778", "ann", "correct horse", &Trust::Machine)?;
+//! let client = Client::connect_as(login)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod client;
+mod login;
 mod plain;
 mod replica;
 mod traffic;
@@ -30,5 +41,6 @@ pub use keel_protocol::{
     Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Pool, Power, Resists, STEP_MICROS, Shot, Slot,
     Stance, Storm, Structure, Welcome, Who, Wormhole, Wreck,
 };
+pub use login::{Login, LoginError, Trust};
 pub use replica::Replica;
 pub use traffic::{Flow, Traffic};

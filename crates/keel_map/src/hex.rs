@@ -1,11 +1,12 @@
 //! One sector's place.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use hexx::{EdgeDirection, HexOrientation, OffsetHexMode};
 
 /// A sector's place in odd-r offset coordinates: odd rows stand half a sector to the right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Hex {
     /// From the map's centre, growing to the right.
     pub col: i32,

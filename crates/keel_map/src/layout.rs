@@ -1,12 +1,14 @@
 //! The open sectors of a map.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
+use thiserror::Error;
 
 use crate::hex::Hex;
 
 /// The pattern that a map has settled into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Shape {
     /// One ragged mass.
     Sprawl,
@@ -35,7 +37,7 @@ impl fmt::Display for Shape {
 }
 
 /// What there is in an open sector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Terrain {
     /// Nothing.
     #[default]
@@ -53,7 +55,8 @@ pub enum Terrain {
 }
 
 /// Which sectors a map has. Their order (by row, then column) is their number and never changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Sectors", try_from = "Sectors")]
 pub struct Layout {
     hexes: Vec<Hex>,
     terrain: Vec<Terrain>,
@@ -62,6 +65,56 @@ pub struct Layout {
     /// The sectors of each row, as the row's place in `hexes`: lookups need no hashing.
     rows: Vec<std::ops::Range<usize>>,
     first_row: i32,
+}
+
+/// A layout as it is written down.
+#[derive(Serialize, Deserialize)]
+struct Sectors {
+    sectors: Vec<(Hex, Terrain)>,
+    hazards: Vec<Hex>,
+    shape: Option<Shape>,
+}
+
+impl From<Layout> for Sectors {
+    fn from(layout: Layout) -> Self {
+        Self { sectors: layout.sectors().collect(), hazards: layout.hazards, shape: layout.shape }
+    }
+}
+
+/// Sectors that are no map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum NoLayout {
+    /// There is no centre, where ships arrive.
+    #[error("a map without a centre")]
+    NoCentre,
+    /// One stands twice, or before one that it comes after.
+    #[error("a map whose sectors are not in their order")]
+    Disordered,
+    /// One lies farther out than any map reaches.
+    #[error("a map with a sector farther out than {MOST_OUT} hexes")]
+    FarOut,
+}
+
+/// How far out a sector may be written down to lie. Far more than any map's, so that sums of coordinates hold.
+const MOST_OUT: i32 = 1000;
+
+impl TryFrom<Sectors> for Layout {
+    type Error = NoLayout;
+
+    fn try_from(written: Sectors) -> Result<Self, NoLayout> {
+        let hexes = || written.sectors.iter().map(|(hex, _)| *hex);
+        let is_near = |hex: Hex| hex.row.abs() <= MOST_OUT && hex.col.abs() <= MOST_OUT;
+        if !hexes().chain(written.hazards.iter().copied()).all(is_near) {
+            return Err(NoLayout::FarOut);
+        }
+        if !hexes().is_sorted_by(|one, two| (one.row, one.col) < (two.row, two.col)) {
+            return Err(NoLayout::Disordered);
+        }
+        if !hexes().any(|hex| hex == Hex::CENTRE) {
+            return Err(NoLayout::NoCentre);
+        }
+        Ok(Self::new(written.sectors, written.hazards, written.shape))
+    }
 }
 
 impl Layout {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use keel_balance::Balance;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
 /// A map's stable name: `layer-1` to `layer-6`, `rift-1` to `rift-6`. A Rift reads its layer's tables through its tier.
@@ -87,6 +88,19 @@ impl FromStr for MapKey {
 
     fn from_str(name: &str) -> Result<Self, NoMap> {
         Self::all().find(|key| key.to_string() == name).ok_or_else(|| NoMap(name.to_owned()))
+    }
+}
+
+/// As its name, so that what is written down can be read by people.
+impl Serialize for MapKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for MapKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -1,12 +1,13 @@
 //! What hulls and modules are made by.
 
 use keel_balance::{Balance, Faction, Grade};
+use serde::{Deserialize, Serialize};
 
 use crate::hull::ClassId;
 use crate::module::{Kind, Module};
 
 /// A plan of a hull or a module. Pilots come by copies of one, and seldom by its original.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Blueprint {
     /// Of a hull.
     Hull(ClassId),

@@ -1,9 +1,10 @@
 //! Who may fire on whom (rule 10).
 
 use keel_balance::FireRule;
+use serde::{Deserialize, Serialize};
 
 /// Whose ship it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Owner {
     /// A pilot, by number.
     Pilot(u32),

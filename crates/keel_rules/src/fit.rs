@@ -1,5 +1,6 @@
 //! What is fitted to a hull. A fit names rows of the balance; [`crate::Sheet`] is what they come to.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use keel_balance::{Balance, Faction, Layer, MOST_SYSTEMS, NpcFits, System};
@@ -61,7 +62,7 @@ impl fmt::Display for Slot {
 }
 
 /// What is fitted to a hull. Whether it makes a ship, [`crate::Sheet::new`] says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fit {
     /// The hull's class.
     pub class: ClassId,

@@ -1,9 +1,10 @@
 //! What a hull is before anything is fitted to it (rule 2).
 
 use keel_balance::{Balance, LineShift};
+use serde::{Deserialize, Serialize};
 
 /// A ship class, by its place among the balance's rows: 0 is the smallest, and the place is the size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClassId(pub u8);
 
 impl ClassId {
@@ -21,7 +22,7 @@ impl ClassId {
 }
 
 /// A hull line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Line {
     /// No shift.
     #[default]

@@ -1,5 +1,6 @@
 //! A module: what it is, who made it, and how good and how worn it is (rule 3).
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use keel_balance::{Balance, Faction, FactionGear, Grade, GradeGain, GunVariant, System, Wear};
@@ -9,7 +10,7 @@ use thiserror::Error;
 pub const WHOLE: u8 = 100;
 
 /// A gun's build.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Variant {
     /// As its maker builds it.
     #[default]
@@ -34,7 +35,7 @@ impl Variant {
 }
 
 /// What a module is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A gun, for a weapon well.
     Gun(Variant),
@@ -120,7 +121,7 @@ impl fmt::Display for Kind {
 }
 
 /// A module. Its numbers are whole, so that two alike are equal and share a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Module {
     /// What it is.
     pub kind: Kind,

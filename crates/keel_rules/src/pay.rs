@@ -1,6 +1,7 @@
 //! What is paid for a kill, a clear and a chart (rule 11). One pair of numbers, `rift_pay` and `rift_incursion_pay`, makes a
 //! Rift pay more than its layer; nothing here repeats them.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 use keel_balance::{Balance, Chance};
@@ -9,7 +10,7 @@ use crate::hull::ClassId;
 use crate::site::Site;
 
 /// Salt, in hundredths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Salt(pub u64);
 
 impl fmt::Display for Salt {

@@ -1,11 +1,12 @@
 //! Shield and hull, and the one path by which damage reaches them (rule 6).
 
 use keel_balance::DamageType;
+use serde::{Deserialize, Serialize};
 
 use crate::edge::{Damage, DamageTable, resist};
 
 /// The two pools of a ship.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pools {
     /// Takes hits first.
     pub shield: f32,
@@ -45,7 +46,7 @@ pub struct Defenses {
 }
 
 /// What a shot took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Dealt {
     /// From the shield.
     pub shield: f32,

@@ -1,6 +1,7 @@
 //! What a ship's powers do and cost, with their maker's shades (rule 8).
 
 use keel_balance::{Balance, System};
+use serde::{Deserialize, Serialize};
 
 use crate::fit::Fit;
 use crate::module::{Kind, Module, WHOLE};
@@ -46,7 +47,7 @@ impl PowerSheet {
 }
 
 /// A power that a pilot uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Power {
     /// Restores hull and raises every resist.
     Brace,

@@ -1,5 +1,7 @@
 //! The hit roll (rule 5). Chances are points, 0 to 100.
 
+use serde::{Deserialize, Serialize};
+
 /// Evasion that the difference of two classes adds, in points (rule 5): `step` for each class that the shooter is larger,
 /// less the share that its tracking takes off. A smaller shooter meets a negative step, which tracking does not touch.
 /// `tracking` is a share, 0 to 1; classes are their places, the smallest 0.
@@ -29,7 +31,7 @@ pub fn happens(chance: f32, draw: impl FnOnce() -> u32) -> bool {
 }
 
 /// How a shot left the roll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// It passes by.
     Miss,

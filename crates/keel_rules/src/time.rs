@@ -1,5 +1,6 @@
 //! Time as whole microseconds, so that a timer is exact on every platform (rule 1.1).
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, Sub};
 
@@ -12,7 +13,7 @@ pub const STEPS_PER_SECOND: u32 = 20;
 pub const STEP: Micros = Micros(1_000_000 / STEPS_PER_SECOND);
 
 /// A span of whole microseconds, up to 71 minutes. Sums and differences stop at the ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Micros(u32);
 
 impl Micros {
@@ -68,7 +69,7 @@ impl Micros {
 /// A timer is the moment at which it ends, not a count that every step takes down: what waits costs nothing, and a client
 /// that knows the end needs no further word. A span that begins in step `n` and lasts `D` seconds has ended in step
 /// `n + D × 20`, rounded up to a whole step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Moment(u64);
 
 impl Moment {

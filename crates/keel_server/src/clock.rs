@@ -28,8 +28,12 @@ impl Clock for SystemClock {
         self.0.elapsed()
     }
 
-    /// 0 for a clock that stands before 1970.
     fn utc(&self) -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+        utc()
     }
+}
+
+/// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
+pub(crate) fn utc() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

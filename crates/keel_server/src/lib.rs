@@ -3,12 +3,17 @@
 //! Nothing else knows the server side of the transport. Per poll the loop takes a bounded amount from the socket, runs at
 //! most one step, and sends; nothing that a client does can make it do more.
 
+pub mod accounts;
+mod admission;
 mod boundary;
 mod bucket;
 mod clock;
 mod convert;
 mod gauges;
+pub mod http;
+mod key;
 mod known;
+mod logins;
 mod pace;
 mod replication;
 mod roster;
@@ -16,13 +21,17 @@ mod session;
 mod transport;
 mod world;
 
+pub use admission::{Admission, Bar};
 pub use clock::{Clock, SystemClock};
 pub use gauges::{Figures, Gauges, Quantiles};
+pub use key::{ConnectKey, KeyError};
+pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
 pub use transport::Wire;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +42,8 @@ use keel_rules::STEP;
 use keel_sim::PilotId;
 use thiserror::Error;
 
-use session::Sessions;
+use logins::{Logins, Tickets};
+use session::{Doors, Sessions};
 use transport::Transport;
 use world::World;
 
@@ -42,8 +52,8 @@ use world::World;
 pub struct Config {
     /// Where it listens.
     pub bind: SocketAddr,
-    /// Whether it may listen beyond this machine, where traffic is neither encrypted nor anyone's name proven.
-    pub unsecured: bool,
+    /// Who may connect.
+    pub access: Access,
     /// Every number.
     pub balance: Arc<Balance>,
     /// The layer where new pilots come into the world, 1 to 6.
@@ -58,6 +68,15 @@ pub struct Config {
     pub snapshot_bytes: usize,
     /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
     pub operator_ops: bool,
+}
+
+/// Who may connect to a server.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Whoever asks, under any name. Traffic is as good as not encrypted, so it is for this machine alone.
+    Unsecured,
+    /// Pilots with an account, by the token that a login gives them.
+    Accounts(LoginConfig),
 }
 
 impl Config {
@@ -80,11 +99,32 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The address is open to others and that was not asked for.
-    #[error(
-        "{0} is open to other machines, and traffic is not encrypted yet: add --unsecured to listen there all the same"
-    )]
+    /// The address is open to others, and names would not be proven.
+    #[error("{0} is open to other machines, and an unsecured server is for this one alone")]
     Open(SocketAddr),
+    /// Passwords would be sent so that others can read them.
+    #[error("{0} is open to other machines: logins there need a certificate, or a trusted proxy before them")]
+    OpenLogins(SocketAddr),
+    /// A login would be good for no time, or far too long.
+    #[error("a login is good for 1 to {most} seconds, not {asked}", most = MOST_LOGIN_LIFE.as_secs(), asked = .0.as_secs())]
+    LoginLife(Duration),
+    /// The data directory cannot be made.
+    #[error("cannot make the directory {path}", path = path.display())]
+    Data {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There is no key to seal tokens with.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The accounts cannot be used.
+    #[error(transparent)]
+    Accounts(accounts::AccountError),
+    /// The system gives no thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
     /// More clients than the transport can hold.
     #[error("a server holds from 1 to {most} pilots at once, not {asked}")]
     MaxClients {
@@ -108,11 +148,27 @@ pub const SNAPSHOT_BYTES: usize = 4 * keel_protocol::MAX_SNAPSHOT;
 const MANY: usize = 16;
 const SHORT_REST: Duration = Duration::from_millis(2);
 
+/// The longest that a login is good for.
+const MOST_LOGIN_LIFE: Duration = Duration::from_secs(300);
+
+/// The file of the key in the data directory.
+const KEY_FILE: &str = "connect.key";
+
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
 /// Steps from one look at what gets lost to the next: a second.
 const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
+
+/// The key of a data directory, which is made with it at the first start.
+fn key(config: &LoginConfig) -> Result<ConnectKey, StartError> {
+    if !(Duration::from_secs(1)..=MOST_LOGIN_LIFE).contains(&config.life) {
+        return Err(StartError::LoginLife(config.life));
+    }
+    let path = &config.data;
+    std::fs::create_dir_all(path).map_err(|source| StartError::Data { path: path.clone(), source })?;
+    Ok(ConnectKey::open(&path.join(KEY_FILE))?)
+}
 
 /// A server that listens.
 pub struct Server {
@@ -127,6 +183,9 @@ pub struct Server {
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
     gauges: Arc<Gauges>,
+    admission: Arc<Admission>,
+    logins: Option<Arc<Logins>>,
+    login_counts: Arc<LoginCounts>,
 }
 
 /// What a server has done when it stops.
@@ -144,8 +203,7 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        config.check()?;
-        Ok(Self::with(config, Transport::bind(config)?, Box::new(SystemClock::start())))
+        Self::with(config, Transport::bind, Box::new(SystemClock::start()))
     }
 
     /// Starts with a way for datagrams and clocks that are given, with a world before its first step. [`turn`](Self::turn) goes on
@@ -154,17 +212,50 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start_on(config: &Config, wire: Box<dyn Wire>, clock: Box<dyn Clock>) -> Result<Self, StartError> {
-        config.check()?;
-        Ok(Self::with(config, Transport::on(config, wire)?, clock))
+        Self::with(config, |config, key| Transport::on(config, key, wire), clock)
     }
 
-    fn with(config: &Config, transport: Transport, clock: Box<dyn Clock>) -> Self {
+    fn with(
+        config: &Config,
+        transport: impl FnOnce(&Config, Option<&ConnectKey>) -> Result<Transport, StartError>,
+        clock: Box<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        config.check()?;
+        // Tokens are sealed on the clock by which the transport opens them.
+        let (start, sealed) = (clock.now(), Instant::now());
+        let key = match &config.access {
+            Access::Unsecured => None,
+            Access::Accounts(logins) => Some(key(logins)?),
+        };
+        let transport = transport(config, key.as_ref())?;
+        let (admission, login_counts) = (Arc::new(Admission::default()), Arc::new(LoginCounts::default()));
+        let (mut logins, mut tickets) = (None, None);
+        if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
+            let given = Arc::new(Tickets::new(key, transport.public(), config.life, sealed));
+            let (given, counts, admission) = (tickets.insert(given), &login_counts, &admission);
+            let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
+            logins = Some(Arc::new(taken));
+        }
         let world = World::new(config);
-        let sessions = Sessions::new(world.welcome(), config.snapshot_bytes);
+        let doors = Doors { tickets, admission: Arc::clone(&admission), login_counts: Arc::clone(&login_counts) };
+        let sessions = Sessions::new(world.welcome(), config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let gauges = Arc::new(Gauges::new());
-        let (start, burden) = (clock.now(), None);
-        Self { transport, sessions, world, pace, clock, start, burden, warned: Default::default(), gauges }
+        let (warned, burden) = (Default::default(), None);
+        Ok(Self {
+            transport,
+            sessions,
+            world,
+            pace,
+            clock,
+            start,
+            burden,
+            warned,
+            gauges,
+            admission,
+            logins,
+            login_counts,
+        })
     }
 
     /// Has every step do something more, such as to take long: to see what becomes of a server that is overloaded.
@@ -199,6 +290,31 @@ impl Server {
     #[must_use]
     pub fn gauges(&self) -> Arc<Gauges> {
         Arc::clone(&self.gauges)
+    }
+
+    /// What takes logins, to be started by [`http::Http`]; `None` for a server that takes whoever asks.
+    #[must_use]
+    pub fn login_listener(&self) -> Option<http::Listener> {
+        self.logins.as_ref().map(Logins::listener)
+    }
+
+    /// What became of logins, to be read while it runs.
+    #[must_use]
+    pub fn login_counts(&self) -> Arc<LoginCounts> {
+        Arc::clone(&self.login_counts)
+    }
+
+    /// Takes back what logins of an account have not connected with yet: for whoever bans it.
+    pub fn revoke_logins(&self, name: &str) {
+        if let Some(logins) = &self.logins {
+            logins.tickets.revoke(name);
+        }
+    }
+
+    /// Whether new logins are let in, to be set while it runs.
+    #[must_use]
+    pub fn admission(&self) -> Arc<Admission> {
+        Arc::clone(&self.admission)
     }
 
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use keel_names::{folded, looks};
+pub(crate) use keel_names::folded;
+use keel_names::looks;
 use keel_sim::PilotId;
 use thiserror::Error;
 

@@ -4,6 +4,7 @@ mod cost;
 mod lateness;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_log::{debug, info};
@@ -12,14 +13,17 @@ use keel_protocol::{
 };
 use keel_sim::{Op, Order, PilotId};
 
+use crate::admission::Admission;
 use crate::boundary::last_net;
 use crate::bucket::Bucket;
 use crate::convert;
 use crate::known::{Known, RENEWED};
+use crate::logins::{STALE, Tickets};
 use crate::replication::Viewer;
 use crate::roster::Roster;
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
+use crate::{Config, LoginCounts, LoginRefusal};
 use cost::{OPS, cost};
 use lateness::Lateness;
 
@@ -66,8 +70,19 @@ struct Session {
     malformed: u32,
 }
 
+/// Who may come in.
+pub(crate) struct Doors {
+    /// What proves who a connection is; `None` where everyone is who they say.
+    pub(crate) tickets: Option<Arc<Tickets>>,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) login_counts: Arc<LoginCounts>,
+}
+
 pub(crate) struct Sessions {
     welcome: Welcome,
+    doors: Doors,
+    /// The most pilots that play at once.
+    most: usize,
     /// The most bytes of snapshots that a client is sent in a step.
     snapshot_bytes: usize,
     roster: Roster,
@@ -76,9 +91,10 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(welcome: Welcome, snapshot_bytes: usize) -> Self {
+    pub(crate) fn new(welcome: Welcome, config: &Config, doors: Doors) -> Self {
         let (roster, sessions) = (Roster::default(), BTreeMap::new());
-        Self { welcome, snapshot_bytes, roster, sessions, lateness: Lateness::default() }
+        let (most, snapshot_bytes) = (config.max_clients.into(), config.snapshot_bytes);
+        Self { welcome, doors, most, snapshot_bytes, roster, sessions, lateness: Lateness::default() }
     }
 
     /// Takes what clients have said since the last poll.
@@ -204,6 +220,26 @@ impl Sessions {
         }
     }
 
+    /// Who a connection is: whoever its token was given to, or where there are no tokens, whoever it says.
+    fn name(&self, transport: &Transport, client: ClientId, hello: &Hello) -> Result<String, String> {
+        let Some(tickets) = &self.doors.tickets else {
+            return check_name(&hello.name).map(|()| hello.name.clone()).map_err(|error| error.to_string());
+        };
+        transport.user_data(client).and_then(|data| tickets.take(client, &data)).ok_or_else(|| {
+            self.doors.login_counts.count(LoginRefusal::Stale);
+            STALE.to_owned()
+        })
+    }
+
+    fn session_of(&self, pilot: PilotId) -> Option<ClientId> {
+        let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(playing) if playing.pilot == pilot);
+        self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client)
+    }
+
+    fn playing(&self) -> usize {
+        self.sessions.values().filter(|session| matches!(session.stage, Stage::Playing(_))).count()
+    }
+
     fn greet(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId, hello: &Hello) {
         if hello.version != PROTOCOL_VERSION {
             let reason = format!(
@@ -212,22 +248,37 @@ impl Sessions {
             );
             return self.refuse(transport, now, world, client, reason);
         }
-        if let Err(error) = check_name(&hello.name) {
-            return self.refuse(transport, now, world, client, error.to_string());
+        if let Some(reason) = self.doors.admission.closed() {
+            return self.refuse(transport, now, world, client, reason);
         }
-        let pilot = match self.roster.pilot(&hello.name) {
+        let name = match self.name(transport, client, hello) {
+            Ok(name) => name,
+            Err(reason) => return self.refuse(transport, now, world, client, reason),
+        };
+        // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
+        let other = self.roster.get(&name).and_then(|pilot| self.session_of(pilot));
+        if other.is_none() && self.playing() >= self.most {
+            let reason = format!("This server is full: it has its {} pilots.", self.most);
+            return self.refuse(transport, now, world, client, reason);
+        }
+        let pilot = match self.roster.pilot(&name) {
             Ok(pilot) => pilot,
             Err(taken) => return self.refuse(transport, now, world, client, taken.to_string()),
         };
-        // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
-        let is_same = |session: &Session| matches!(&session.stage, Stage::Playing(other) if other.pilot == pilot);
-        let earlier = self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client);
-        if let Some(earlier) = earlier {
-            info!(name = hello.name, %pilot, "takes over from an earlier session");
-            self.refuse(transport, now, world, earlier, "You have connected from elsewhere.".to_owned());
+        if let Some(other) = other {
+            // Tokens are numbered as they are given: the later login flies, whichever of the two comes first.
+            let is_late = self.doors.tickets.is_some() && other > client;
+            let (stays, goes) = if is_late { (other, client) } else { (client, other) };
+            info!(name, %pilot, stays, goes, "connected twice");
+            self.refuse(transport, now, world, goes, "You have connected from elsewhere.".to_owned());
+            if is_late {
+                return;
+            }
+            // What the one before has ordered and no step has done yet would be answered to the wrong one.
+            world.forget_orders(pilot);
         }
-        info!(name = hello.name, %pilot, "joined");
-        world.join(pilot, &hello.name);
+        info!(name, %pilot, "joined");
+        world.join(pilot, &name);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
         let playing = Playing {
             pilot,

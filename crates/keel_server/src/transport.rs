@@ -24,12 +24,13 @@ use bevy_log::{debug, info};
 use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, encode};
 use renet::{Bytes, RenetServer};
 use renetcode::{
-    ConnectToken, NETCODE_KEY_BYTES, NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig,
-    ServerResult,
+    ConnectToken, NETCODE_KEY_BYTES, NETCODE_MAX_PACKET_BYTES, NETCODE_USER_DATA_BYTES, NetcodeServer,
+    ServerAuthentication, ServerConfig, ServerResult,
 };
 
 use crate::boundary::last_net;
-use crate::{Config, StartError};
+use crate::key::ConnectKey;
+use crate::{Access, Config, StartError};
 use datagram::Kind;
 use flow::Flow;
 use handshakes::Handshakes;
@@ -40,6 +41,10 @@ pub(crate) type ClientId = u64;
 
 /// The most connections that netcode can hold.
 const MOST_CLIENTS: u16 = 1024;
+
+/// Connections beyond the pilots that may play: those who take over from their own broken connection, and those who are told
+/// that there is no room.
+const SPARE: u16 = 32;
 
 /// The most datagrams taken in one poll, and the most time spent on them. What is left waits, or is dropped by the
 /// system when its buffer is full.
@@ -63,6 +68,9 @@ pub(crate) struct Transport {
     netcode: NetcodeServer,
     renet: RenetServer,
     max_clients: usize,
+    public: SocketAddr,
+    /// Whether tokens are the server's own.
+    is_secured: bool,
     /// The clock at the last poll, and the time of the network since the start.
     last: Duration,
     now: Duration,
@@ -74,33 +82,43 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    pub(crate) fn bind(config: &Config) -> Result<Self, StartError> {
-        if !config.bind.ip().is_loopback() && !config.unsecured {
+    /// Listens, for connections whose tokens the key has sealed, or without one for whoever asks.
+    pub(crate) fn bind(config: &Config, key: Option<&ConnectKey>) -> Result<Self, StartError> {
+        if !config.bind.ip().is_loopback() && key.is_none() {
             return Err(StartError::Open(config.bind));
         }
         let failed = |source| StartError::Bind { address: config.bind, source };
-        Self::on(config, Box::new(wire::Udp::bind(config.bind).map_err(failed)?))
+        Self::on(config, key, Box::new(wire::Udp::bind(config.bind).map_err(failed)?))
     }
 
     /// One on a way for datagrams that is there already.
-    pub(crate) fn on(config: &Config, wire: Box<dyn Wire>) -> Result<Self, StartError> {
+    pub(crate) fn on(config: &Config, key: Option<&ConnectKey>, wire: Box<dyn Wire>) -> Result<Self, StartError> {
         if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
             return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
         }
-        let max_clients = config.max_clients.into();
+        let max_clients = config.max_clients.saturating_add(SPARE).min(MOST_CLIENTS).into();
+        let public = match &config.access {
+            Access::Accounts(logins) => logins.public.unwrap_or(wire.address()),
+            Access::Unsecured => wire.address(),
+        };
         let netcode = NetcodeServer::new(ServerConfig {
             // Since the start, not since 1970: a client whose clock is wrong is not taken for one that is late.
             current_time: Duration::ZERO,
             max_clients,
             protocol_id: NETCODE_ID,
-            public_addresses: vec![wire.address()],
-            authentication: ServerAuthentication::Unsecure,
+            public_addresses: vec![public],
+            authentication: match key {
+                Some(key) => ServerAuthentication::Secure { private_key: *key.bytes() },
+                None => ServerAuthentication::Unsecure,
+            },
         });
         Ok(Self {
             wire,
             netcode,
             renet: RenetServer::new(connection_config()),
             max_clients,
+            public,
+            is_secured: key.is_some(),
             last: Duration::ZERO,
             now: Duration::ZERO,
             looked: Duration::ZERO,
@@ -113,6 +131,16 @@ impl Transport {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.wire.address()
+    }
+
+    /// Where pilots reach it.
+    pub(crate) const fn public(&self) -> SocketAddr {
+        self.public
+    }
+
+    /// What a connection's token says of its pilot.
+    pub(crate) fn user_data(&self, client: ClientId) -> Option<[u8; NETCODE_USER_DATA_BYTES]> {
+        self.netcode.user_data(client)
     }
 
     /// The time of the network at the last poll: what is too late or too often is so by it.
@@ -231,6 +259,10 @@ impl Transport {
 
     /// Has netcode forget someone who asked for a connection. It does that when it denies one for want of room.
     fn deny(&mut self, address: SocketAddr) {
+        // A token of the server's own expires soon, and netcode forgets it by itself.
+        if self.is_secured {
+            return;
+        }
         let token = ConnectToken::generate(
             self.netcode.current_time(),
             NETCODE_ID,
@@ -444,7 +476,7 @@ mod tests {
     fn one_who_lets_too_much_wait_is_put_out_and_still_told_why() {
         let config = Config {
             bind: Nowhere.address(),
-            unsecured: false,
+            access: Access::Unsecured,
             balance: std::sync::Arc::new(keel_testkit::shipped_balance()),
             layer: 1,
             seed: 1,
@@ -453,7 +485,7 @@ mod tests {
             snapshot_bytes: 0,
             operator_ops: false,
         };
-        let mut transport = Transport::on(&config, Box::new(Nowhere)).unwrap();
+        let mut transport = Transport::on(&config, None, Box::new(Nowhere)).unwrap();
         transport.note(Some(Event::Connected(7, Nowhere.address())));
         let long = ToClient::Refused { reason: "x".repeat(60_000) };
         let mut said = 0;

@@ -98,6 +98,11 @@ impl World {
         self.app.world_mut().resource_mut::<Orders>().leave(pilot);
     }
 
+    /// Drops what a pilot has ordered since the last step.
+    pub(crate) fn forget_orders(&mut self, pilot: PilotId) {
+        self.app.world_mut().resource_mut::<Orders>().forget(pilot);
+    }
+
     pub(crate) fn order(&mut self, order: Order) {
         self.app.world_mut().resource_mut::<Orders>().push(order);
     }

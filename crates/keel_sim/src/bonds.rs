@@ -1,5 +1,6 @@
 //! What is between pilots: duels by consent and charters (rule 10).
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_app::prelude::*;
@@ -9,6 +10,7 @@ use keel_rules::fire::{Bond, Owner};
 
 use crate::ids::{CharterId, PilotId};
 use crate::notes::{Note, Noted};
+use crate::save::pairs;
 use crate::schedule::{ExpirySet, Now};
 
 pub(crate) struct BondsPlugin;
@@ -20,7 +22,7 @@ impl Plugin for BondsPlugin {
 }
 
 /// A charter: pilots who hold together.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Charter {
     /// What it is called.
     pub name: String,
@@ -33,6 +35,7 @@ pub struct Charter {
     /// Charters that it has declared hostile.
     pub hostile: BTreeSet<CharterId>,
     /// Whom it has invited, and until when that stands.
+    #[serde(with = "pairs")]
     pub invited: BTreeMap<PilotId, Moment>,
     /// How often something of it was built or fell.
     pub(crate) built: u32,

@@ -25,7 +25,7 @@ fn refill_ships(
     let now = now.moment();
     for (ship, card, mut condition, mut battery, quiet, powers) in &mut ships {
         let sheet = &*card.0;
-        let pools = &mut condition.bypass_change_detection().0;
+        let mut pools = condition.0;
         if pools.shield < sheet.full.shield && shield_refills(powers.is_jammed(now), battery.0, sheet.battery_empty) {
             pools.shield = refill(pools.shield, sheet.full.shield, sheet.shield_per_step);
         }
@@ -33,6 +33,7 @@ fn refill_ships(
             pools.hull = sheet.full.hull;
             notes.write_batch(Noted::ship(ship, Note::HullRefilled));
         }
+        condition.set_if_neq(Condition(pools));
         if battery.0 < sheet.battery {
             battery.0 = refill(battery.0, sheet.battery, sheet.battery_per_step);
         }

@@ -20,7 +20,7 @@ impl Plugin for DocksPlugin {
 
 /// Ships that dock in this step: on order, or because they came to rest after their pilot had left.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct Docking(Vec<(Entity, bool)>);
+pub(crate) struct Docking(pub(crate) Vec<(Entity, bool)>);
 
 impl Docking {
     /// One whose pilot is not there docks if it can.

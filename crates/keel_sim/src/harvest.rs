@@ -4,6 +4,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_map::Terrain;
 use keel_rules::Moment;
+use serde::{Deserialize, Serialize};
 
 use crate::bonds::Bonds;
 use crate::notes::{Good, Note, Noted};
@@ -20,7 +21,7 @@ impl Plugin for HarvestPlugin {
 }
 
 /// A ship harvests its sector.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Harvest {
     /// When it has what there is to get.
     pub ends: Moment,

@@ -35,7 +35,7 @@ pub fn world_hash(world: &World) -> u64 {
     for (_, ship) in world.resource::<ShipIndex>().iter() {
         hash_ship(hash, world, ship);
     }
-    world.resource::<ShipIndex>().last().hash(hash);
+    world.resource::<ShipIndex>().last.hash(hash);
     for (_, pilot) in world.resource::<PilotIndex>().iter() {
         hash_pilot(hash, world, pilot);
     }
@@ -48,13 +48,13 @@ pub fn world_hash(world: &World) -> u64 {
         (world.get::<Wreck>(wreck), gone).hash(hash);
         place(world, world.get::<LiesIn>(wreck).map(|sector| sector.0)).hash(hash);
     }
-    wrecks.last().hash(hash);
+    wrecks.last.hash(hash);
     world.resource::<FairKills>().hash(hash);
     world.resource::<Wormholes>().words().hash(hash);
     world.resource::<Storms>().words().hash(hash);
     world.resource::<Incursions>().words().for_each(|word| word.hash(hash));
     world.resource::<Bonds>().hash(hash);
-    world.resource::<Orders>().minds.hash(hash);
+    world.resource::<Orders>().decided().hash(hash);
     world.resource::<Shipless>().iter().for_each(|waits| waits.hash(hash));
     hash.finish()
 }

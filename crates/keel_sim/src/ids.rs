@@ -2,12 +2,22 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $(
             $(#[$doc])*
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            #[derive(
+                Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            )]
             pub struct $name(pub u32);
+
+            impl From<$name> for u64 {
+                fn from(id: $name) -> Self {
+                    id.0.into()
+                }
+            }
 
             impl fmt::Display for $name {
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,6 +3,7 @@
 
 mod clear;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use bevy_app::prelude::*;
@@ -14,6 +15,7 @@ use keel_rules::{Fit, Moment, STEPS_PER_SECOND, Site};
 use crate::expiry::FleetLost;
 use crate::ids::{IncursionId, PilotId};
 use crate::notes::Note;
+use crate::save::pairs;
 use crate::schedule::{Now, SimSet, WorldSet};
 use crate::shot::Struck;
 use crate::squads::{Roster, SquadCount, crew, draw_fits, man, spawn};
@@ -35,7 +37,7 @@ impl Plugin for IncursionsPlugin {
 }
 
 /// An incursion.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Incursion {
     /// Where.
     pub map: MapKey,
@@ -56,6 +58,7 @@ pub struct Incursion {
     /// When the next wave comes at the latest.
     next_wave: Moment,
     /// Damage that pilots have done to its ships.
+    #[serde(with = "pairs")]
     dealt: BTreeMap<PilotId, f64>,
 }
 
@@ -67,10 +70,12 @@ impl Incursion {
 }
 
 /// Every incursion.
-#[derive(Resource, Debug)]
+#[derive(Resource, Clone, Debug, Serialize, Deserialize)]
 pub struct Incursions {
+    #[serde(with = "pairs")]
     on: BTreeMap<IncursionId, Incursion>,
     /// When the next one of each map is announced.
+    #[serde(with = "pairs")]
     due: BTreeMap<MapKey, Moment>,
     last: u32,
     stream: Stream,
@@ -80,6 +85,11 @@ impl Incursions {
     /// Those that are announced or run, in the order in which they were announced.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (IncursionId, &Incursion)> {
         self.on.iter().map(|(&id, incursion)| (id, incursion))
+    }
+
+    /// Those that are announced or run, to be changed.
+    pub(crate) fn each(&mut self) -> impl Iterator<Item = (IncursionId, &mut Incursion)> {
+        self.on.iter_mut().map(|(&id, incursion)| (id, incursion))
     }
 
     fn is_on(&self, map: MapKey) -> bool {
@@ -118,7 +128,7 @@ pub(crate) struct Invaded;
 
 /// A squad of an incursion's. Its ships leave no wreck.
 #[derive(Component, Clone, Copy, Debug, Hash)]
-pub(crate) struct Invader(IncursionId);
+pub(crate) struct Invader(pub(crate) IncursionId);
 
 fn steps(minutes: u16) -> u64 {
     u64::from(minutes) * 60 * u64::from(STEPS_PER_SECOND)

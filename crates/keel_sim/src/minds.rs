@@ -13,6 +13,7 @@ pub(crate) use menders::Mends;
 
 use bevy_app::prelude::*;
 use bevy_ecs::entity::EntityHashMap;
+use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::QueryData;
 use bevy_ecs::system::SystemParam;
@@ -21,6 +22,7 @@ use keel_map::Hex;
 use keel_rules::Moment;
 use keel_rules::fire::{Owner, may_fire};
 use keel_rules::powers::Power;
+use serde::{Deserialize, Serialize};
 
 use crate::bonds::Bonds;
 use crate::clamps::{ClampedBy, Clamping};
@@ -38,12 +40,13 @@ pub(crate) struct MindsPlugin;
 impl Plugin for MindsPlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins((squads::SquadMindsPlugin, escorts::EscortsPlugin, menders::MendersPlugin))
+            .init_resource::<Noticed>()
             .add_systems(FixedUpdate, raise_alarms.in_set(MindsSet::Alarms));
     }
 }
 
 /// What a ship that its pilot does not fly does by itself (rule 10).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stance {
     /// Engages every NPC and every pilot marked KOS in its sector, and helps fleet mates one hex away.
     Aggressive,
@@ -57,7 +60,7 @@ pub enum Stance {
 }
 
 /// What a ship does when its pilot does not fly it. Every ship has one; a pilot's active ship does not heed it.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mind {
     /// How it stands.
     pub stance: Stance,
@@ -82,7 +85,7 @@ impl Mind {
 }
 
 /// What a mind has a ship do in the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Act {
     /// Lock a ship.
     Lock(ShipId),
@@ -95,7 +98,7 @@ pub(crate) enum Act {
 }
 
 /// A squad, or a pilot's fleet, that something may concern. The others are not looked at.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Alert {
     /// When a squad starts its locks; `None` while there is no one it may lock.
     pub(crate) engages: Option<Moment>,
@@ -112,10 +115,15 @@ impl Alert {
     }
 }
 
+/// What has come somewhere up to where alarms have been raised for it.
+#[derive(Resource, Default)]
+pub(crate) struct Noticed(pub(crate) MessageCursor<Appeared>);
+
 /// A lock, a ship that comes into a sector and the first damage to a hull alarm the fleets that they concern.
 fn raise_alarms(
     mut locks: MessageReader<LockStarted>,
-    mut appeared: MessageReader<Appeared>,
+    appeared: Res<Messages<Appeared>>,
+    mut noticed: ResMut<Noticed>,
     mut hurt: MessageReader<Hurt>,
     ships: Query<&InFleet>,
     sectors: Query<&Occupants>,
@@ -133,7 +141,7 @@ fn raise_alarms(
         alarm(lock.shooter);
         alarm(lock.target);
     }
-    for coming in appeared.read() {
+    for coming in noticed.0.read(&appeared) {
         alarm(coming.ship);
         sectors.get(coming.sector).into_iter().flat_map(Occupants::iter).for_each(&mut alarm);
     }

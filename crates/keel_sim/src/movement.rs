@@ -5,6 +5,7 @@ use bevy_ecs::prelude::*;
 use keel_map::{Hex, MapKey};
 use keel_rules::sheet::Navigation;
 use keel_rules::{Micros, Moment};
+use serde::{Deserialize, Serialize};
 
 use crate::clamps::ClampedBy;
 use crate::docks::Docking;
@@ -24,7 +25,7 @@ impl Plugin for MovementPlugin {
 }
 
 /// Where a ship is heading.
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Helm {
     leg: Leg,
     /// The sectors to come, the next one last.
@@ -38,7 +39,7 @@ pub struct Helm {
 }
 
 /// What a ship does of its course now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Leg {
     /// Nothing.
     #[default]
@@ -61,7 +62,7 @@ pub enum Leg {
 }
 
 /// Where a transit leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Passage {
     /// To another layer.
     Travel {
@@ -80,7 +81,7 @@ pub enum Passage {
 }
 
 /// What a ship was about when a Clamp stopped it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Errand {
     Course(Hex),
     Passage(Passage),
@@ -280,7 +281,13 @@ fn advance_ships(
         let Ok(here) = sectors.get(sector.0) else { continue };
         let Ok(map) = maps.get(here.map) else { continue };
         let mut come = |sector, arrival| coming.push(Coming { id: ship.id, ship: entity, sector, arrival });
-        match helm.bypass_change_detection().advance(now, navigation, is_held) {
+        let before = helm.leg;
+        let event = helm.bypass_change_detection().advance(now, navigation, is_held);
+        // Most steps of a leg change nothing, and nothing is kept anew for them.
+        if helm.leg != before {
+            helm.set_changed();
+        }
+        match event {
             Event::Nothing => {}
             Event::Caught => {
                 notes.write_batch(Noted::ship(ship, Note::Clamped));

@@ -48,6 +48,18 @@ impl Orders {
         self.leaves.push(pilot);
     }
 
+    /// What minds decided in the last step, by the ships' ids: that is how it is carried out.
+    pub(crate) fn decided(&self) -> Vec<(ShipId, Act)> {
+        let mut decided = self.minds.clone();
+        decided.sort_by_key(|(ship, _)| *ship);
+        decided
+    }
+
+    /// What a pilot has ordered and no step has done yet is not to be done.
+    pub fn forget(&mut self, pilot: PilotId) {
+        self.pilots.retain(|order| order.pilot != pilot);
+    }
+
     /// A pilot orders something.
     pub fn push(&mut self, order: Order) {
         self.pilots.push(order);

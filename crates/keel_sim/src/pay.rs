@@ -4,8 +4,8 @@ mod charts;
 mod kills;
 mod wrecks;
 
-pub(crate) use charts::forget;
 pub use charts::{Chart, Charts};
+pub(crate) use charts::{Surveyed, forget};
 pub(crate) use kills::FairKills;
 pub use wrecks::{LiesIn, Load, Wreck, WreckIndex, Wrecks};
 
@@ -23,6 +23,7 @@ impl Plugin for PayPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<WreckIndex>()
             .init_resource::<FairKills>()
+            .init_resource::<Surveyed>()
             .add_message::<Destroyed>()
             .add_systems(FixedUpdate, (wrecks::leave, kills::pay).chain().in_set(ExpirySet::Loot))
             .add_systems(FixedUpdate, wrecks::fade.in_set(ExpirySet::Ends))

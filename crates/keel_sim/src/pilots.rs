@@ -32,7 +32,7 @@ impl Plugin for PilotsPlugin {
 
 /// Pilots whose last ship was lost, and when each gets the next one; soonest first.
 #[derive(Resource, Debug, Default)]
-pub(crate) struct Shipless(VecDeque<(Moment, PilotId)>);
+pub(crate) struct Shipless(pub(crate) VecDeque<(Moment, PilotId)>);
 
 impl Shipless {
     /// Waits are all of one length, so the order of losses is the order of their ends.

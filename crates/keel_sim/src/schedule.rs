@@ -97,7 +97,7 @@ pub(crate) enum WorldSet {
 /// The step that runs, from 1.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
-    step: u64,
+    pub(crate) step: u64,
 }
 
 impl Now {

@@ -46,7 +46,7 @@ pub struct Squad {
     pub id: SquadId,
     pub(crate) stream: Stream,
     /// The map that counts it among its squads; `None` for one that was put there by hand.
-    map: Option<Entity>,
+    pub(crate) map: Option<Entity>,
 }
 
 impl Squad {

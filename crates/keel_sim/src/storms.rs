@@ -2,6 +2,7 @@
 
 mod reshape;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use bevy_app::prelude::*;
@@ -10,10 +11,12 @@ use keel_map::MapKey;
 use keel_rules::storm::next_landing;
 
 use crate::notes::{Note, Noted};
+use crate::save::pairs;
 use crate::schedule::WorldSet;
 use crate::stream::{Purpose, Stream};
 use crate::world::{Map, Maps, Pilot, PilotIndex, Tuning};
 use reshape::land;
+pub(crate) use reshape::relay;
 
 pub(crate) struct StormsPlugin;
 
@@ -44,7 +47,7 @@ impl WallClock {
 }
 
 /// A storm that is to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Storm {
     /// When it lands, in seconds since 1970, UTC.
     pub lands: u64,
@@ -55,10 +58,12 @@ pub struct Storm {
 }
 
 /// The next storm of every map.
-#[derive(Resource, Debug)]
+#[derive(Resource, Clone, Debug, Serialize, Deserialize)]
 pub struct Storms {
+    #[serde(with = "pairs")]
     next: BTreeMap<MapKey, Storm>,
     /// Maps on which an operator has one land in this step.
+    #[serde(skip)]
     forced: Vec<MapKey>,
     passed: u32,
     stream: Stream,

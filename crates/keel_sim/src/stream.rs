@@ -4,12 +4,13 @@
 use keel_rules::Micros;
 use rand::Rng;
 use rand_pcg::Pcg32;
+use serde::{Deserialize, Serialize};
 
 /// How finely a chance is rolled.
 const CHANCES: usize = 1_000_000;
 
 /// A stream for one purpose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stream(Pcg32);
 
 /// What a stream is for. Each purpose of each thing is a stream of its own.

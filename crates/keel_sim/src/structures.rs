@@ -7,6 +7,7 @@ use keel_balance::{Balance, Structure as StructureRule};
 use keel_map::{Hex, MapKey};
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, FitError, Kind, Module, Moment};
+use serde::{Deserialize, Serialize};
 
 use crate::bonds::Bonds;
 use crate::ids::{CharterId, ShipId};
@@ -26,7 +27,7 @@ impl Plugin for StructuresPlugin {
 }
 
 /// What a structure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum StructureKind {
     /// The charter's pilots dock there.
     Berth,
@@ -72,14 +73,14 @@ pub struct Structure {
     /// As what it is locked and hit.
     pub ship: ShipId,
     /// The fleet that its ship is of.
-    base: Entity,
+    pub(crate) base: Entity,
     /// Until when no further lock on it is told of.
     pub(crate) quiet_until: Moment,
 }
 
 /// The sector in which a structure's ship stands.
 #[derive(Component, Clone, Copy, Debug)]
-pub(crate) struct Stands(Entity);
+pub(crate) struct Stands(pub(crate) Entity);
 
 /// Puts a structure into a sector.
 pub(crate) fn build(

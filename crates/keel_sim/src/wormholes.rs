@@ -1,6 +1,7 @@
 //! Wormholes (rule 12): [`WorldSet::Wormholes`]. Two doors on every layer, one way out of every Rift, and who has found which
 //! end.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -24,12 +25,13 @@ impl Plugin for WormholesPlugin {
         let seed = app.world().resource::<Tuning>().seed;
         let stream = Stream::new(seed, Purpose::Wormholes, 0);
         app.insert_resource(Wormholes { open: BTreeMap::new(), found: BTreeMap::new(), last: 0, stream })
+            .init_resource::<Sought>()
             .add_systems(FixedUpdate, (keep_doors, find_ends).chain().in_set(WorldSet::Wormholes));
     }
 }
 
 /// A place of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The map.
     pub map: MapKey,
@@ -38,7 +40,7 @@ pub struct Place {
 }
 
 /// A wormhole. It counts for the map of its first end, and is used from either.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wormhole {
     /// What it is called.
     pub code: Code,
@@ -67,7 +69,7 @@ impl Wormhole {
 }
 
 /// One of a wormhole's two ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum End {
     /// Where it was opened.
     Near,
@@ -87,7 +89,7 @@ impl End {
 }
 
 /// What a wormhole is called, such as `KRN-418`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Code(u32);
 
 impl Code {
@@ -106,11 +108,15 @@ impl fmt::Display for Code {
 /// Every wormhole, and who has found what.
 #[derive(Resource, Debug)]
 pub struct Wormholes {
-    open: BTreeMap<WormholeId, Wormhole>,
-    found: BTreeMap<PilotId, BTreeSet<(WormholeId, End)>>,
-    last: u32,
-    stream: Stream,
+    pub(crate) open: BTreeMap<WormholeId, Wormhole>,
+    pub(crate) found: BTreeMap<PilotId, BTreeSet<(WormholeId, End)>>,
+    pub(crate) last: u32,
+    pub(crate) stream: Stream,
 }
+
+/// How many had opened and storms passed when ends were last looked for by everyone.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sought(pub(crate) (u32, u32));
 
 impl Wormholes {
     /// A wormhole that is open.
@@ -255,7 +261,7 @@ fn find_ends(
     mut wormholes: ResMut<Wormholes>,
     mut appeared: MessageReader<Appeared>,
     storms: Res<Storms>,
-    mut known: Local<(u32, u32)>,
+    mut sought: ResMut<Sought>,
     ships: Query<(&Ship, &Card, &InSector)>,
     sectors: Query<&Sector>,
     maps: Query<&Map>,
@@ -263,7 +269,7 @@ fn find_ends(
 ) {
     // One that has opened, or that a storm has moved, may be beside someone: all are asked, else those who have come somewhere.
     let now = (wormholes.last, storms.passed());
-    let has_opened = std::mem::replace(&mut *known, now) != now;
+    let has_opened = sought.set_if_neq(Sought(now));
     let coming: Vec<Entity> = appeared.read().map(|appeared| appeared.ship).collect();
     let mut seekers: Vec<_> = if has_opened {
         ships.iter().filter(|(ship, ..)| ship.pilot().is_some()).collect()

@@ -98,6 +98,10 @@ fn told(balance: &Arc<Balance>, layer: u8) -> Vec<String> {
         told.push(format!("{:x}", game.hash()));
     }
     told.push(format!("{:?}", game.ships()));
+    // And the server is started again.
+    keel_sim::resume(game.app.world_mut());
+    game.step(1);
+    told.push(format!("{:x}", game.hash()));
     told
 }
 

@@ -14,9 +14,10 @@ use keel_rules::fire::Owner;
 use keel_rules::roll::Outcome;
 use keel_rules::{ClassId, Dealt, Fit, Sheet};
 use keel_sim::{
-    Answered, Arrival, Card, Cargo, Docked, Done, Downed, Fitted, Ground, InSector, Locking, Logged, Map, Maps, Note,
-    Noted, Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, Sector, Ship, ShipId, ShipIndex, ShipSpec,
-    Shot, SimPlugin, SimSet, Spot, SquadId, Struck, StructureKind, spawn_pilot, spawn_ship, spawn_squad,
+    Answered, Arrival, Card, Cargo, Docked, Done, Downed, Fitted, Ground, InSector, Key, Locking, Logged, Map, Maps,
+    Note, Noted, Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, RestoreError, Row, Sector, Ship, ShipId,
+    ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, Spot, SquadId, Struck, StructureKind, spawn_pilot, spawn_ship,
+    spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -123,6 +124,21 @@ impl Game {
         // The first update moves no time.
         app.update();
         Self { app, balance, pilots: 0, squads: 0, seq: 0, map: MapKey::layer(layer) }
+    }
+
+    /// A world of that setup that goes on where the rows of another were taken, and is used as that one was.
+    ///
+    /// # Errors
+    /// When the rows make no world.
+    pub fn restored(
+        setup: Setup,
+        like: &Self,
+        rows: impl IntoIterator<Item = (Key, Row)>,
+    ) -> Result<Self, RestoreError> {
+        let mut game = Self::new(setup);
+        keel_sim::restore(game.app.world_mut(), rows)?;
+        (game.pilots, game.squads, game.seq, game.map) = (like.pilots, like.squads, like.seq, like.map);
+        Ok(game)
     }
 
     /// The balance of the world.

@@ -12,7 +12,7 @@ use keel_client::{Command, Hello, Replica};
 use keel_protocol::{
     Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, connection_config, decode, encode,
 };
-use keel_server::{Clock, Config, SNAPSHOT_BYTES, Server, Wire};
+use keel_server::{Access, Clock, Config, SNAPSHOT_BYTES, Server, Wire};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
@@ -24,7 +24,7 @@ use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 pub fn config() -> Config {
     Config {
         bind: SocketAddr::from(([127, 0, 0, 1], 0)),
-        unsecured: false,
+        access: Access::Unsecured,
         balance: Arc::new(keel_testkit::shipped_balance()),
         layer: 1,
         seed: 1,

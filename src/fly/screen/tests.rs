@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use keel_balance::Balance;
 use keel_client::{Client, Flags, Hello, Leg};
-use keel_server::{Config, Report, Server};
+use keel_server::{Access, Config, Report, Server};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -35,7 +35,7 @@ impl Desk {
             let balance = Arc::new(balance);
             let config = Config {
                 bind,
-                unsecured: false,
+                access: Access::Unsecured,
                 balance,
                 layer,
                 seed: 1,

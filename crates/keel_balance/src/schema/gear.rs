@@ -1,6 +1,6 @@
 //! Modules: who makes them, what they give, how they wear.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::units::{Amount, Delay, Factor, Points, Seconds, Share};
 
@@ -241,7 +241,7 @@ pub struct Grid {
 }
 
 /// A kind of system module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum System {
     /// Restores hull and raises every resist.
     Brace,
@@ -268,7 +268,7 @@ pub enum System {
 }
 
 /// The grade of a module.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum Grade {
     /// The lowest.
     #[default]
@@ -287,7 +287,7 @@ impl Grade {
 }
 
 /// A maker of gear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum Faction {
     /// The generalist.
     Human,

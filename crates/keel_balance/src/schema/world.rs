@@ -19,6 +19,8 @@ pub struct Moving {
     pub grace_s: Delay,
     /// Cooldown after a cancelled jump.
     pub jump_cooldown_s: Delay,
+    /// The flag over the ships of pilots who were connected when the server stopped, from its next start on.
+    pub resume_s: Delay,
 }
 
 /// What every Haven has.

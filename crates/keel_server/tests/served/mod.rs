@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of it")]
 
+pub(crate) mod secured;
+
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keel_client::{Client, Hello, OwnShip, Pool};
 use keel_protocol::snapshot::rounded;
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
-use keel_server::{Config, Report, SNAPSHOT_BYTES, Server};
+use keel_server::{Access, Config, Report, SNAPSHOT_BYTES, Server};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NetcodeClient};
 
@@ -19,7 +21,7 @@ use renetcode::{ClientAuthentication, NetcodeClient};
 pub(crate) fn config() -> Config {
     Config {
         bind: "127.0.0.1:0".parse().unwrap(),
-        unsecured: false,
+        access: Access::Unsecured,
         balance: Arc::new(keel_testkit::shipped_balance()),
         layer: 1,
         seed: 1,
@@ -98,25 +100,44 @@ impl Rogue {
     }
 
     /// Connects to a server that goes on by what `turn` does.
-    pub(crate) fn connect_with(address: SocketAddr, client_id: u64, mut turn: impl FnMut()) -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_nonblocking(true).unwrap();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    pub(crate) fn connect_with(address: SocketAddr, client_id: u64, turn: impl FnMut()) -> Self {
         let authentication = ClientAuthentication::Unsecure {
             protocol_id: NETCODE_ID,
             client_id,
             server_addr: address,
             user_data: None,
         };
+        let mut rogue = Self::new(authentication);
+        assert!(rogue.connects(Duration::from_secs(10), turn), "nobody answers");
+        rogue
+    }
+
+    /// One who has not begun to connect.
+    pub(crate) fn new(authentication: ClientAuthentication) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Self::over(socket, authentication)
+    }
+
+    /// One with a socket that is there already.
+    pub(crate) fn over(socket: UdpSocket, authentication: ClientAuthentication) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let netcode = NetcodeClient::new(now, authentication).unwrap();
-        let mut rogue = Self { socket, netcode, renet: RenetClient::new(connection_config()), last: Instant::now() };
-        while !rogue.netcode.is_connected() {
-            rogue.turn();
+        Self { socket, netcode, renet: RenetClient::new(connection_config()), last: Instant::now() }
+    }
+
+    /// Tries to connect for so long, while `turn` goes on; whether it does.
+    pub(crate) fn connects(&mut self, time: Duration, mut turn: impl FnMut()) -> bool {
+        let start = Instant::now();
+        while !self.netcode.is_connected() && start.elapsed() < time {
+            self.turn();
             turn();
             std::thread::sleep(Duration::from_millis(2));
         }
-        rogue.renet.set_connected();
-        rogue
+        if self.netcode.is_connected() {
+            self.renet.set_connected();
+        }
+        self.netcode.is_connected()
     }
 
     /// One turn of the loop; whether the connection stands.

@@ -7,6 +7,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::entity::EntityHashMap;
 use bevy_ecs::prelude::*;
 use keel_map::Hex;
+use serde::{Deserialize, Serialize};
 
 use super::Act;
 use crate::bonds::Bonds;
@@ -27,7 +28,7 @@ impl Plugin for MendersPlugin {
 }
 
 /// A ship with a mender, and whether there is nothing to mend for it anywhere.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Mends {
     pub(crate) idle: bool,
 }

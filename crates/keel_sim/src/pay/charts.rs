@@ -1,5 +1,6 @@
 //! Charts: which sectors of a map a pilot's ships have seen. A full one is paid for once; a storm takes it.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
@@ -7,16 +8,21 @@ use keel_map::MapKey;
 use keel_rules::pay::notches;
 
 use crate::notes::{Note, Noted};
+use crate::save::pairs;
 use crate::schedule::Now;
 use crate::storms::Storms;
 use crate::world::{Appeared, Card, InFleet, InSector, Map, PilotIndex, Powers, Purse, Sector, Ship, Tuning};
 
 /// A pilot's charts.
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Charts(BTreeMap<MapKey, Chart>);
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Charts(#[serde(with = "pairs")] BTreeMap<MapKey, Chart>);
+
+/// The storms that had passed when everyone last looked about.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Surveyed(pub(crate) u32);
 
 /// Which sectors of a map were seen since its last storm.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Chart {
     /// A bit for each sector, by its number.
     seen: Vec<u64>,
@@ -82,7 +88,7 @@ pub(super) fn chart(
     storms: Res<Storms>,
     pilots: Res<PilotIndex>,
     mut appeared: MessageReader<Appeared>,
-    mut passed: Local<u32>,
+    mut surveyed: ResMut<Surveyed>,
     ships: Query<(&Ship, &Card, &Powers, &InSector), With<InFleet>>,
     sectors: Query<&Sector>,
     maps: Query<&Map>,
@@ -92,7 +98,8 @@ pub(super) fn chart(
 ) {
     seers.extend(appeared.read().map(|appeared| appeared.ship));
     // After a storm everyone looks about anew.
-    let is_anew = std::mem::replace(&mut *passed, storms.passed()) != storms.passed();
+    let is_anew = surveyed.0 != storms.passed();
+    surveyed.set_if_neq(Surveyed(storms.passed()));
     let all = is_anew.then(|| ships.iter()).into_iter().flatten();
     for (ship, card, powers, sector) in seers.drain(..).filter_map(|ship| ships.get(ship).ok()).chain(all) {
         let Some(pilot) = ship.pilot() else { continue };

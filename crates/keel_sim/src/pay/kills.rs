@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use bevy_ecs::prelude::*;
 use keel_rules::Moment;
 use keel_rules::pay::{Salt, fair_kill_salt, is_match};
+use serde::{Deserialize, Serialize};
 
 use super::Destroyed;
 use crate::bonds::Bonds;
 use crate::ids::PilotId;
 use crate::notes::{Note, Noted};
+use crate::save::pairs;
 use crate::schedule::Now;
 use crate::world::{Map, PilotIndex, Purse, Sector, Tuning};
 
 /// Who was paid for whom, and until when that one pays no more.
-#[derive(Resource, Debug, Default, Hash)]
-pub(crate) struct FairKills(BTreeMap<(PilotId, PilotId), Moment>);
+#[derive(Resource, Clone, Debug, Default, Hash, Serialize, Deserialize)]
+pub(crate) struct FairKills(#[serde(with = "pairs")] BTreeMap<(PilotId, PilotId), Moment>);
 
 /// Pays for each fair kill: of a stranger, no match for whom the killer was too large, and not of the same one again and again.
 pub(super) fn pay(

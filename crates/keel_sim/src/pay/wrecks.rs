@@ -1,5 +1,6 @@
 //! Wrecks: what is left of ships, for whoever takes it first.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use bevy_ecs::prelude::*;
@@ -28,7 +29,7 @@ pub struct Wreck {
 }
 
 /// What is in a wreck.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Load {
     /// Modules, as worn as they were.
     pub modules: Vec<Module>,
@@ -69,8 +70,8 @@ impl Wrecks {
 #[derive(Resource, Debug, Default)]
 pub struct WreckIndex {
     /// With the moment at which each is gone; they last equally long, so that the first is the next to go.
-    by_id: BTreeMap<WreckId, (Entity, Moment)>,
-    last: u32,
+    pub(crate) by_id: BTreeMap<WreckId, (Entity, Moment)>,
+    pub(crate) last: u32,
 }
 
 impl WreckIndex {
@@ -88,10 +89,6 @@ impl WreckIndex {
     /// All that it is, for a hash.
     pub(crate) fn words(&self) -> impl Iterator<Item = (WreckId, Moment)> {
         self.by_id.iter().map(|(&id, &(_, gone))| (id, gone))
-    }
-
-    pub(crate) const fn last(&self) -> u32 {
-        self.last
     }
 
     pub(crate) fn remove(&mut self, id: WreckId) {

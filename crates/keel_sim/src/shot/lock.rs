@@ -7,6 +7,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_rules::fire::may_fire;
 use keel_rules::{Micros, Moment};
+use serde::{Deserialize, Serialize};
 
 use crate::bonds::Bonds;
 use crate::clamps::Clamping;
@@ -24,7 +25,7 @@ impl Plugin for LockPlugin {
 }
 
 /// A ship's gun or folded pair. Every ship has one; the sheet says whether there is a weapon in it.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Gun {
     /// When the lock on the target holds.
     pub locked_at: Moment,

@@ -1,5 +1,6 @@
 //! Shots go into the combat logs (rule 10): [`SimSet::Record`].
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 use bevy_app::prelude::*;
@@ -21,7 +22,7 @@ impl Plugin for RecordPlugin {
 }
 
 /// A shot as a log keeps it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shot {
     /// When.
     pub step: u64,
@@ -45,13 +46,15 @@ pub struct Logged(pub Shot);
 #[derive(Component, Debug)]
 pub struct CombatLog {
     shots: VecDeque<Shot>,
+    /// How many there have been, kept or not.
+    count: u64,
     most: usize,
 }
 
 impl CombatLog {
     pub(crate) fn new(most: usize) -> Self {
         // Room for all of them at once: a fight must not stop to find some.
-        Self { shots: VecDeque::with_capacity(most), most }
+        Self { shots: VecDeque::with_capacity(most), count: 0, most }
     }
 
     /// The shots, oldest first.
@@ -59,7 +62,24 @@ impl CombatLog {
         self.shots.iter()
     }
 
+    /// How many there have been, kept or not.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many are kept.
+    pub(crate) const fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Takes up where the shots so far have left off.
+    pub(crate) fn resume(&mut self, count: u64, shots: impl Iterator<Item = Shot>) {
+        shots.for_each(|shot| self.push(shot));
+        self.count = count;
+    }
+
     fn push(&mut self, shot: Shot) {
+        self.count += 1;
         if self.shots.len() == self.most {
             self.shots.pop_front();
         }

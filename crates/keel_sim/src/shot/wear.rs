@@ -5,6 +5,7 @@ use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_balance::Wear as WearRule;
 use keel_rules::{Fit, Module};
+use serde::{Deserialize, Serialize};
 
 use crate::ids::ShipId;
 use crate::schedule::ExpirySet;
@@ -19,7 +20,7 @@ impl Plugin for WearPlugin {
 }
 
 /// Shots fired and hits taken since the last point of durability that they cost.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Wear {
     shots: u16,
     shield_hits: u16,

@@ -19,7 +19,7 @@ use crate::world::{Arrival, Map, Maps, Occupants, Sector, Ship, ShipSpec, Spot, 
 
 /// Squads that there have been, in all.
 #[derive(Resource, Debug, Default, Hash)]
-pub(crate) struct SquadCount(u32);
+pub(crate) struct SquadCount(pub(crate) u32);
 
 impl SquadCount {
     /// The name of the next one.
@@ -33,18 +33,18 @@ impl SquadCount {
 #[derive(Component, Debug)]
 pub(crate) struct Roster {
     /// Where squads stand and what they are.
-    stream: Stream,
+    pub(crate) stream: Stream,
     /// Which roam, and where to.
-    pub(super) roaming: Stream,
+    pub(crate) roaming: Stream,
     /// Those that live.
-    pub(super) squads: Vec<Entity>,
+    pub(crate) squads: Vec<Entity>,
     /// Whether the map has held all its squads once. From then on the respawn clock runs.
-    filled: bool,
-    due: VecDeque<Moment>,
+    pub(crate) filled: bool,
+    pub(crate) due: VecDeque<Moment>,
     /// When a squad roams next.
-    pub(super) roams: Moment,
+    pub(crate) roams: Moment,
     /// Sectors that squads are on their way to, until when, and how many ships come.
-    pub(super) bound: Vec<(Moment, Entity, usize)>,
+    pub(crate) bound: Vec<(Moment, Entity, usize)>,
 }
 
 impl Roster {

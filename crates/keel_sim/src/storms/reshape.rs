@@ -69,7 +69,7 @@ fn settle(world: &mut World, map: Entity, key: MapKey) -> Option<(Layout, u64)> 
 }
 
 /// Gives a map its new sectors. Those that it keeps stay what they are; those that go are given back.
-fn relay(world: &mut World, map: Entity, layout: Layout, seed: u64) -> Vec<Entity> {
+pub(crate) fn relay(world: &mut World, map: Entity, layout: Layout, seed: u64) -> Vec<Entity> {
     let Some(old) = world.get::<Map>(map) else { return Vec::new() };
     let stay: Vec<Option<Entity>> = layout.hexes().iter().map(|&hex| old.sector(hex)).collect();
     let goes = |hex: &Hex| !layout.contains(*hex);

@@ -1,5 +1,7 @@
 //! What pilots own besides ships and modules.
 
+use crate::save::pairs;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
@@ -7,7 +9,7 @@ use keel_rules::Blueprint;
 use keel_rules::pay::Salt;
 
 /// What a pilot was paid.
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Purse {
     /// For cleared incursions and fair kills.
     pub salt: Salt,
@@ -16,7 +18,7 @@ pub struct Purse {
 }
 
 /// What a pilot has gathered.
-#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cargo {
     /// From belts.
     pub ore: u64,
@@ -27,6 +29,7 @@ pub struct Cargo {
     /// From wrecks.
     pub remnants: u64,
     /// Copies of blueprints, and how many of each.
+    #[serde(with = "pairs")]
     pub copies: BTreeMap<Blueprint, u32>,
     /// Originals of blueprints.
     pub originals: BTreeSet<Blueprint>,

@@ -1,5 +1,6 @@
 //! Pilots and their fleets.
 
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 use bevy_ecs::prelude::*;
@@ -9,6 +10,7 @@ use super::{Cargo, Purse, Ship, Tuning};
 use crate::ids::{ModuleId, PilotId, ShipId};
 use crate::notes::{Note, Noted};
 use crate::pay::Charts;
+use crate::save::pairs;
 use crate::shot::CombatLog;
 
 /// Whose fleet a ship is of: a pilot's, or an NPC squad's.
@@ -29,7 +31,7 @@ impl Fleet {
 }
 
 /// A pilot, present or not.
-#[derive(Component, Debug, Hash)]
+#[derive(Component, Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct Pilot {
     /// Their stable name.
     pub id: PilotId,
@@ -61,8 +63,9 @@ impl Pilot {
 }
 
 /// Modules that a pilot keeps besides those that are fitted.
-#[derive(Component, Debug, Default, Hash)]
+#[derive(Component, Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct Hold {
+    #[serde(with = "pairs")]
     modules: BTreeMap<ModuleId, Module>,
     last: u32,
 }

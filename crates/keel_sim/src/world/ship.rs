@@ -1,5 +1,6 @@
 //! Ships: what each has, how they come into the world, and how a change of fit reaches their card.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::movement::Helm;
 use crate::shot::{Gun, Wear};
 use crate::stream::{Purpose, Stream};
 
-/// A ship. Every ship has every component of [`spawn_ship`], whoever flies it.
-#[derive(Component, Clone, Copy, Debug)]
+/// A ship. What every ship has is a [`Body`].
+#[derive(Component, Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ship {
     /// Its stable name.
     pub id: ShipId,
@@ -43,7 +44,7 @@ impl Ship {
 }
 
 /// A ship as a log names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contact {
     /// Its stable name.
     pub id: ShipId,
@@ -93,7 +94,7 @@ pub struct Battery(pub f32);
 pub struct Quiet(pub Moment);
 
 /// The state of a ship's powers, and of what others' powers do to it (rule 8).
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Powers {
     /// When Brace may be used again.
     pub brace_ready: Moment,
@@ -138,7 +139,7 @@ impl Powers {
 }
 
 /// The flag of a ship that just arrived: it cannot be locked and its guns stay quiet.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Arrival {
     /// When the flag ends.
     pub ends: Moment,
@@ -174,8 +175,8 @@ pub struct Awake;
 /// Ships by their id: how an op finds its ship.
 #[derive(Resource, Debug, Default)]
 pub struct ShipIndex {
-    by_id: BTreeMap<ShipId, Entity>,
-    last: u32,
+    pub(crate) by_id: BTreeMap<ShipId, Entity>,
+    pub(crate) last: u32,
 }
 
 impl ShipIndex {
@@ -188,10 +189,6 @@ impl ShipIndex {
     /// All ships in the order of their ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (ShipId, Entity)> {
         self.by_id.iter().map(|(&id, &entity)| (id, entity))
-    }
-
-    pub(crate) const fn last(&self) -> u32 {
-        self.last
     }
 
     pub(crate) fn remove(&mut self, id: ShipId) {
@@ -248,28 +245,61 @@ pub struct ShipSpec {
     pub arrival: Arrival,
 }
 
+/// What every ship has, whoever flies it, wherever it is.
+#[derive(Bundle)]
+pub(crate) struct Body {
+    pub(crate) ship: Ship,
+    pub(crate) fitted: Fitted,
+    pub(crate) condition: Condition,
+    pub(crate) battery: Battery,
+    pub(crate) card: Card,
+    pub(crate) gun: Gun,
+    pub(crate) wear: Wear,
+    pub(crate) powers: Powers,
+    pub(crate) quiet: Quiet,
+    pub(crate) helm: Helm,
+    pub(crate) arrival: Arrival,
+    pub(crate) mind: Mind,
+    pub(crate) fleet: InFleet,
+    pub(crate) rolls: Rolls,
+}
+
+/// The sheet of a fit by the world's balance.
+pub(crate) fn sheet_of(world: &mut World, fit: &Fit) -> Result<Arc<Sheet>, FitError> {
+    let balance = Arc::clone(&world.resource::<Tuning>().balance);
+    world.resource_mut::<Sheets>().of(&balance, fit)
+}
+
 /// Puts a ship into the world with full pools, awake. A pilot's first ship is the active one.
 ///
 /// # Errors
 /// When its fit makes no ship.
 pub fn spawn_ship(world: &mut World, spec: ShipSpec) -> Result<(ShipId, Entity), FitError> {
     let Tuning { balance, seed, .. } = world.resource::<Tuning>().clone();
-    let sheet = world.resource_mut::<Sheets>().of(&balance, &spec.fit)?;
+    let sheet = sheet_of(world, &spec.fit)?;
     let mut index = world.resource_mut::<ShipIndex>();
     index.last += 1;
     let id = ShipId(index.last);
     let faction = made_by(&spec.fit).unwrap_or(spec.faction);
     let ship = Ship { id, owner: spec.owner, faction, class: spec.fit.class };
     let mends = sheet.powers.mender.is_some();
-    let mut entity = world.spawn((
+    let body = Body {
         ship,
-        (Fitted(spec.fit), Condition(sheet.full), Battery(sheet.battery), Card(sheet)),
-        (Gun::default(), Wear::default(), Powers::default(), Quiet(Moment::START)),
-        (Helm::default(), spec.arrival, Mind::new(&balance, ship.pilot().is_some())),
-        InFleet(spec.fleet),
-        Rolls(Stream::new(seed, Purpose::Rolls, id.0)),
-        Awake,
-    ));
+        fitted: Fitted(spec.fit),
+        condition: Condition(sheet.full),
+        battery: Battery(sheet.battery),
+        card: Card(sheet),
+        gun: Gun::default(),
+        wear: Wear::default(),
+        powers: Powers::default(),
+        quiet: Quiet(Moment::START),
+        helm: Helm::default(),
+        arrival: spec.arrival,
+        mind: Mind::new(&balance, ship.pilot().is_some()),
+        fleet: InFleet(spec.fleet),
+        rolls: Rolls(Stream::new(seed, Purpose::Rolls, id.0)),
+    };
+    let mut entity = world.spawn((body, Awake));
     let in_space = match spec.spot {
         Spot::Space(sector) => {
             entity.insert(InSector(sector));
@@ -311,8 +341,7 @@ fn made_by(fit: &Fit) -> Option<Faction> {
 /// # Errors
 /// When the fit makes no ship; nothing has changed then.
 pub(crate) fn set_fit(world: &mut World, entity: Entity, fit: Fit) -> Result<(), FitError> {
-    let balance = Arc::clone(&world.resource::<Tuning>().balance);
-    let sheet = world.resource_mut::<Sheets>().of(&balance, &fit)?;
+    let sheet = sheet_of(world, &fit)?;
     let mends = sheet.powers.mender.is_some();
     let Ok(mut ship) = world.get_entity_mut(entity) else { return Ok(()) };
     if let Some(mut ship) = ship.get_mut::<Ship>() {

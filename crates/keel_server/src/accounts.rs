@@ -1,0 +1,347 @@
+//! Accounts: which names there are, what proves them, and who is banned.
+//!
+//! They lie in an SQLite file of their own, which `keel account` and a running server may use at once: what one writes the
+//! other's next login goes by. Nothing else of a pilot is here; what they own is the world's.
+
+mod password;
+
+pub use password::{Hashed, PasswordError, check_password};
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use keel_protocol::{NameError, check_name};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use thiserror::Error;
+
+use crate::clock::utc;
+use crate::roster::folded;
+
+/// The file's place in the data directory.
+pub const FILE: &str = "accounts.sqlite";
+
+/// The layout of the file. A file of a later one is left alone.
+const VERSION: u32 = 1;
+
+/// Bytes of the reason for a ban.
+const MOST_WHY: usize = 200;
+
+/// How long one who writes waits for another who does.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const LAYOUT: &str = "
+CREATE TABLE account (
+    -- The name in lower case: `Ann` and `ann` are one.
+    key TEXT PRIMARY KEY NOT NULL,
+    name TEXT NOT NULL,
+    -- Argon2id, as a PHC string.
+    password TEXT NOT NULL,
+    -- Seconds since 1970. A ban without an end has the largest number there is.
+    created INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    banned_until INTEGER NOT NULL DEFAULT 0,
+    banned_why TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+";
+
+/// The accounts of a file.
+#[derive(Debug)]
+pub struct Accounts {
+    connection: Connection,
+    path: PathBuf,
+}
+
+/// An account, without what proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The name, as it was given.
+    pub name: String,
+    /// When it was made, in seconds since 1970.
+    pub created: u64,
+    /// When its password was last set, in seconds since 1970.
+    pub changed: u64,
+    /// Whether and why it may not log in now.
+    pub ban: Option<Ban>,
+}
+
+/// Why an account may not log in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ban {
+    /// When it ends, in seconds since 1970; `None` for never.
+    pub until: Option<u64>,
+    /// For the pilot to read; may be empty.
+    pub why: String,
+}
+
+/// What went wrong with accounts.
+#[derive(Debug, Error)]
+pub enum AccountError {
+    /// That cannot be a name.
+    #[error("{0}")]
+    Name(#[from] NameError),
+    /// That is not taken as a password.
+    #[error("{0}")]
+    Password(#[from] PasswordError),
+    /// That is not taken as a reason.
+    #[error("a reason has at most {MOST_WHY} bytes in one line")]
+    Why,
+    /// There is one of that name.
+    #[error("there is an account {0} already")]
+    Taken(String),
+    /// There is none of that name.
+    #[error("there is no account {0}")]
+    Unknown(String),
+    /// A later version of the server has written the file.
+    #[error("the accounts {path} are of version {found}, and this server knows {VERSION}: update it", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file is something else.
+    #[error("{path} is no file of accounts", path = path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be read or written.
+    #[error("cannot use the accounts {path}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Accounts {
+    /// Opens the accounts of a data directory, which are made if there are none.
+    ///
+    /// # Errors
+    /// When the file can be neither read nor made, or is not of this version.
+    pub fn open(data: &Path) -> Result<Self, AccountError> {
+        let path = data.join(FILE);
+        let failed =
+            |source: Box<dyn std::error::Error + Send + Sync>| AccountError::File { path: path.clone(), source };
+        // SQLite makes files that others may read, and the files beside one as that one is.
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error.into())),
+            _ => {}
+        }
+        let connection = Connection::open(&path).map_err(|error| failed(error.into()))?;
+        let mut accounts = Self { connection, path };
+        accounts.prepare()?;
+        Ok(accounts)
+    }
+
+    /// Lays the file out if it is empty.
+    fn prepare(&mut self) -> Result<(), AccountError> {
+        let path = self.path.clone();
+        let found = (|| {
+            self.connection.busy_timeout(PATIENCE)?;
+            let layout = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let version: u32 = layout.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            let tables: u32 = layout.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+            if version == 0 && tables == 0 {
+                layout.execute_batch(LAYOUT)?;
+                layout.pragma_update(None, "user_version", VERSION)?;
+                layout.commit()?;
+                return Ok(VERSION);
+            }
+            Ok(version)
+        })();
+        match found.map_err(|error| self.failed(error))? {
+            VERSION => Ok(()),
+            0 => Err(AccountError::Foreign { path }),
+            found => Err(AccountError::Newer { path, found }),
+        }
+    }
+
+    fn failed(&self, error: rusqlite::Error) -> AccountError {
+        let path = self.path.clone();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => AccountError::Foreign { path },
+            _ => AccountError::File { path, source: error.into() },
+        }
+    }
+
+    /// Makes an account.
+    ///
+    /// # Errors
+    /// When it cannot be called that, or one is.
+    pub fn add(&self, name: &str, password: &Hashed) -> Result<(), AccountError> {
+        check_name(name)?;
+        let now = utc() as i64;
+        let added = self.connection.execute(
+            "INSERT INTO account (key, name, password, created, changed) VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT DO NOTHING",
+            params![folded(name), name, password.as_str(), now],
+        );
+        match added.map_err(|error| self.failed(error))? {
+            0 => Err(AccountError::Taken(name.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Gives an account another password.
+    ///
+    /// # Errors
+    /// When there is no such account.
+    pub fn set_password(&self, name: &str, password: &Hashed) -> Result<(), AccountError> {
+        let set = "UPDATE account SET password = ?2, changed = ?3 WHERE key = ?1";
+        self.change(name, set, params![folded(name), password.as_str(), utc() as i64])
+    }
+
+    /// Lets an account log in no more: until a time in seconds since 1970, or for good.
+    ///
+    /// # Errors
+    /// When there is no such account, or the reason is more than a line.
+    pub fn ban(&self, name: &str, ban: &Ban) -> Result<(), AccountError> {
+        if ban.why.len() > MOST_WHY || ban.why.chars().any(char::is_control) {
+            return Err(AccountError::Why);
+        }
+        let until = ban.until.map_or(i64::MAX, |until| i64::try_from(until).unwrap_or(i64::MAX));
+        let set = "UPDATE account SET banned_until = ?2, banned_why = ?3 WHERE key = ?1";
+        self.change(name, set, params![folded(name), until, ban.why])
+    }
+
+    /// Lets an account log in again.
+    ///
+    /// # Errors
+    /// When there is no such account.
+    pub fn unban(&self, name: &str) -> Result<(), AccountError> {
+        let set = "UPDATE account SET banned_until = 0, banned_why = '' WHERE key = ?1";
+        self.change(name, set, params![folded(name)])
+    }
+
+    fn change(&self, name: &str, sql: &str, values: impl rusqlite::Params) -> Result<(), AccountError> {
+        match self.connection.execute(sql, values).map_err(|error| self.failed(error))? {
+            0 => Err(AccountError::Unknown(name.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// An account by its name, whatever its case, with what proves it.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn get(&self, name: &str) -> Result<Option<(Account, Hashed)>, AccountError> {
+        let sql = "SELECT name, created, changed, banned_until, banned_why, password FROM account WHERE key = ?1";
+        let found = self.connection.prepare(sql).and_then(|mut query| {
+            query.query_row([folded(name)], |row| Ok((account(row, utc())?, Hashed::stored(row.get(5)?)))).optional()
+        });
+        found.map_err(|error| self.failed(error))
+    }
+
+    /// All accounts, by name.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn list(&self) -> Result<Vec<Account>, AccountError> {
+        let now = utc();
+        let sql = "SELECT name, created, changed, banned_until, banned_why FROM account ORDER BY key";
+        let listed = self
+            .connection
+            .prepare(sql)
+            .and_then(|mut query| query.query_map([], |row| account(row, now))?.collect::<Result<_, _>>());
+        listed.map_err(|error| self.failed(error))
+    }
+
+    /// How many accounts there are.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn count(&self) -> Result<u64, AccountError> {
+        let count: Result<i64, _> = self.connection.query_row("SELECT count(*) FROM account", [], |row| row.get(0));
+        count.map(|count| count as u64).map_err(|error| self.failed(error))
+    }
+}
+
+/// An account of a row, at a time in seconds since 1970: a ban that has ended is none.
+fn account(row: &rusqlite::Row<'_>, now: u64) -> rusqlite::Result<Account> {
+    let seconds = |index| row.get::<_, i64>(index).map(|seconds| u64::try_from(seconds).unwrap_or(0));
+    let (until, why) = (seconds(3)?, row.get(4)?);
+    let ban = (until > now).then_some(Ban { until: (until != i64::MAX as u64).then_some(until), why });
+    Ok(Account { name: row.get(0)?, created: seconds(1)?, changed: seconds(2)?, ban })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    fn hashed(password: &str) -> Hashed {
+        Hashed::of(password).unwrap()
+    }
+
+    #[test]
+    fn an_account_is_made_found_in_any_case_changed_and_banned_for_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let accounts = Accounts::open(folder.path()).unwrap();
+        let (first, second) = (hashed("correct horse"), hashed("battery staple"));
+        accounts.add("Ann", &first).unwrap();
+        assert!(matches!(accounts.add("ANN", &second), Err(AccountError::Taken(_))));
+        assert!(matches!(accounts.add("no spaces", &second), Err(AccountError::Name(_))));
+        let (account, proof) = accounts.get("aNN").unwrap().unwrap();
+        assert!(account.name == "Ann" && proof.is_of("correct horse") && !proof.is_of("battery staple"));
+        accounts.set_password("ann", &second).unwrap();
+        assert!(accounts.get("ann").unwrap().unwrap().1.is_of("battery staple"));
+
+        // What is done over one connection the other sees at once, as a server sees what `keel account` does.
+        let other = Accounts::open(folder.path()).unwrap();
+        let ban = |until| Ban { until, why: "Rude.".to_owned() };
+        for (until, holds) in [(None, true), (Some(utc() + 100), true), (Some(utc()), false), (Some(0), false)] {
+            other.ban("ann", &ban(until)).unwrap();
+            let found = accounts.get("ann").unwrap().unwrap().0.ban;
+            assert_eq!(found, holds.then(|| ban(until)), "{until:?}");
+        }
+        other.ban("ann", &ban(Some(u64::MAX))).unwrap();
+        assert_eq!(accounts.get("ann").unwrap().unwrap().0.ban, Some(ban(None)));
+        for why in ["x".repeat(201), "two\nlines".to_owned(), "\u{1b}[2J".to_owned()] {
+            assert!(matches!(other.ban("ann", &Ban { until: None, why }), Err(AccountError::Why)));
+        }
+        other.unban("ann").unwrap();
+        assert_eq!(accounts.list().unwrap()[0].ban, None);
+        for unknown in [accounts.ban("bob", &ban(None)), accounts.unban("bob"), accounts.set_password("bob", &first)] {
+            assert!(matches!(unknown, Err(AccountError::Unknown(_))));
+        }
+        assert_eq!(accounts.count().unwrap(), 1);
+        assert!(accounts.get("bob").unwrap().is_none());
+    }
+
+    #[test]
+    fn the_file_is_its_owners_and_no_password_stands_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let accounts = Accounts::open(folder.path()).unwrap();
+        accounts.add("ann", &hashed("correct horse")).unwrap();
+        let path = folder.path().join(FILE);
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let bytes = std::fs::read(&path).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(holds("$argon2id$v=19$m=19456,t=2,p=1$") && !holds("correct horse"));
+    }
+
+    #[test]
+    fn a_file_of_another_kind_or_a_later_version_is_refused_untouched() {
+        for (make, says) in [
+            ("PRAGMA user_version = 2; CREATE TABLE account (key TEXT)", "are of version 2, and this server knows 1"),
+            ("CREATE TABLE other (key TEXT)", "is no file of accounts"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(FILE);
+            Connection::open(&path).unwrap().execute_batch(make).unwrap();
+            let before = std::fs::read(&path).unwrap();
+            let said = Accounts::open(folder.path()).unwrap_err().to_string();
+            assert!(said.contains(says), "{said}");
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(FILE), "not a database, however long it may be".repeat(100)).unwrap();
+        assert!(matches!(Accounts::open(folder.path()), Err(AccountError::Foreign { .. })));
+        assert!(matches!(Accounts::open(&folder.path().join("nowhere")), Err(AccountError::File { .. })));
+    }
+}

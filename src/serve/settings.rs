@@ -1,0 +1,92 @@
+//! What a server is set to. A setting is one field here: its flag, its place in the file, its variable and its line of
+//! `--print-config` all follow from that.
+//!
+//! None of them is a secret: a secret lies in a file that only the server's user reads, and a setting names the file. So
+//! nothing that is printed, logged or seen in a list of processes gives one away. Nor is any named like what a container's
+//! host puts into the environment of a service called keel, such as `KEEL_PORT`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use keel_server::http::Proxies;
+use keel_server::{LOGIN_LIFE, SNAPSHOT_BYTES};
+
+/// Every setting, its flag and its default.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Settings {
+    /// Where to listen, as IP:PORT; port 0 lets the system choose one
+    #[arg(long, default_value = "127.0.0.1:7777", value_name = "ADDRESS")]
+    pub(crate) bind: SocketAddr,
+    /// Take whoever asks, under any name and without accounts: for this machine alone
+    #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
+    pub(crate) unsecured: bool,
+    /// Where pilots log in over HTTP, as IP:PORT; beyond this machine with a certificate or a trusted proxy alone
+    #[arg(long, default_value = "127.0.0.1:7778", value_name = "ADDRESS")]
+    pub(crate) login: SocketAddr,
+    /// The certificate by which logins are encrypted, and those that it is signed by, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) login_certificate: Option<PathBuf>,
+    /// The private key of that certificate, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(crate) login_key: Option<PathBuf>,
+    /// The proxies before the logins, whose X-Forwarded-For is believed: addresses and networks with commas between them
+    #[arg(long, default_value = "", value_name = "LIST")]
+    pub(crate) trusted_proxies: Proxies,
+    /// Seconds that a login is good for, until it connects
+    #[arg(long, default_value_t = LOGIN_LIFE.as_secs(), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(crate) login_seconds: u64,
+    /// Under which address pilots reach this server, as IP:PORT, if not where it listens
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) public: Option<SocketAddr>,
+    /// The server's name, for lists of servers
+    #[arg(long, default_value = "Keel", value_name = "NAME", value_parser = server_name)]
+    pub(crate) name: String,
+    /// The directory that keeps what has to outlive the server; made if it is not there
+    #[arg(long, default_value = "keel-data", value_name = "DIR")]
+    pub(crate) data: PathBuf,
+    /// The balance file; it is read once, at the start
+    #[arg(long, default_value = "balance.ron", value_name = "FILE")]
+    pub(crate) balance: PathBuf,
+    /// The layer where new pilots come into the world, 1 to 6
+    #[arg(long, default_value = "1")]
+    pub(crate) layer: u8,
+    /// The number that every chance follows from
+    #[arg(long, default_value = "1")]
+    pub(crate) seed: u64,
+    /// Pilots connected at once
+    #[arg(long, default_value = "256", value_name = "COUNT")]
+    pub(crate) max_clients: u16,
+    /// Threads that a step may use
+    #[arg(long, default_value = "1", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: u16,
+    /// Bytes of snapshots that a client is sent in a step at most; the least is one packet, 1150
+    #[arg(long, default_value_t = SNAPSHOT_BYTES, value_name = "BYTES")]
+    pub(crate) snapshot_bytes: usize,
+    /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
+    #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
+    pub(crate) operator_ops: bool,
+    /// How the log is written: for people, or one JSON object a line
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    pub(crate) log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// The longest name of a server, in bytes: it goes into one small datagram.
+const MAX_SERVER_NAME: usize = 64;
+
+/// A name that any list can show: one line, no control characters, not too long.
+fn server_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.len() > MAX_SERVER_NAME {
+        Err(format!("a server's name has 1 to {MAX_SERVER_NAME} bytes"))
+    } else if text.chars().any(char::is_control) {
+        Err("a server's name has no control characters".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
+}
