@@ -57,7 +57,7 @@ fn two_clients_see_each_other_and_only_what_is_public() {
     assert_eq!((card.volley, card.shield, card.hull, card.cycle), (90.0, 90.0, 360.0, 1_000_000));
 
     // Layer 3 is open fire: one locks the other, and both read about it.
-    clients[0].send(keel_client::Command::Attack { ship: mine, target: theirs });
+    clients[0].send(keel_client::Command::Attack { ship: mine, target: theirs }).unwrap();
     meet(&mut clients, &mut heard, &|clients| {
         clients[1].replica().active().is_some_and(|ship| ship.hull < 360.0 || ship.shield.held < 90.0)
     });

@@ -194,8 +194,11 @@ impl Bot {
 
     /// Orders something.
     pub(super) fn order(&mut self, command: Command, common: &mut Common) {
-        self.last_order = self.client.send(command);
-        common.tally.sent += 1;
+        // One that the server does not keep up with is one that is not given.
+        if let Ok(seq) = self.client.send(command) {
+            self.last_order = seq;
+            common.tally.sent += 1;
+        }
     }
 
     /// Has something happen, unless another bot just had.

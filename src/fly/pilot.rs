@@ -126,8 +126,10 @@ impl Pilot {
     }
 
     fn ask(&mut self, who: Who, then: Option<Named>) {
-        self.asked.push_back(then);
-        self.client.ask_who(who);
+        match self.client.ask_who(who) {
+            Ok(()) => self.asked.push_back(then),
+            Err(unsent) => self.refuse(&format!("Not sent: {unsent}.")),
+        }
     }
 
     /// The world's time in seconds.
@@ -257,8 +259,10 @@ impl Pilot {
                 | Command::Follow { .. }
                 | Command::Hostile { .. }
         );
-        let seq = self.client.send(command);
-        self.unanswered.insert(seq, echoes);
+        match self.client.send(command) {
+            Ok(seq) => drop(self.unanswered.insert(seq, echoes)),
+            Err(unsent) => self.refuse(&format!("Not sent: {unsent}.")),
+        }
     }
 
     /// Orders something about another pilot, by name or number.
@@ -271,7 +275,9 @@ impl Pilot {
 
     /// Asks for the combat log.
     pub(crate) fn ask_log(&mut self) {
-        self.client.ask_log();
+        if let Err(unsent) = self.client.ask_log() {
+            self.refuse(&format!("Not sent: {unsent}."));
+        }
     }
 
     /// What a contact's pilot is called; `None` for an NPC.

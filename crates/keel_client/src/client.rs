@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keel_protocol::{
-    Answer, Bonds, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, NETCODE_ID, Pilot, Shot, ToClient,
-    ToServer, Welcome, Who, connection_config, decode, encode,
+    Answer, Bonds, CHANNEL_LOSSY, CHANNEL_ORDERED, Card, Command, Hello, Line, MAX_ORDER, NETCODE_ID, Pilot, Shot,
+    ToClient, ToServer, Welcome, Who, connection_config, decode, encode,
 };
 use renet::RenetClient;
 use renet_netcode::{
@@ -15,6 +15,7 @@ use renet_netcode::{
 use thiserror::Error;
 
 use crate::login::Login;
+use crate::plain::plain;
 use crate::replica::Replica;
 use crate::traffic::Traffic;
 
@@ -23,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The longest that nothing is sent.
 const MOST_REST: Duration = Duration::from_millis(50);
+
+/// The most time that counts as passed from one poll to the next.
+const MOST_PASSED: Duration = Duration::from_secs(1);
 
 /// A connection to a server.
 pub struct Client {
@@ -90,6 +94,23 @@ pub enum ClientError {
     Lost(SocketAddr),
 }
 
+/// Why something was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unsent {
+    /// The server has not yet taken what was sent before.
+    #[error("the server does not keep up: too much waits to be sent")]
+    Full,
+    /// No server takes a message of that length.
+    #[error("{bytes} bytes are more than a message to the server may have")]
+    TooLong {
+        /// What it has.
+        bytes: usize,
+    },
+    /// The connection is over.
+    #[error("the connection is over")]
+    Closed,
+}
+
 impl Client {
     /// Starts to connect to a server that takes whoever asks; [`Self::poll`] goes on with it.
     ///
@@ -148,6 +169,8 @@ impl Client {
     pub fn poll(&mut self) -> Result<Vec<Event>, ClientError> {
         let passed = self.last.elapsed();
         self.last += passed;
+        // A machine that slept has not been silent for so long: it looks at what has come before it gives up.
+        let passed = passed.min(MOST_PASSED);
         self.renet.update(passed);
         let broken = self.transport.update(passed, &mut self.renet).is_err() || self.renet.is_disconnected();
         let events = self.receive();
@@ -157,7 +180,7 @@ impl Client {
         }
         if self.renet.is_connected() {
             if let Some(hello) = self.hello.take() {
-                self.say(&ToServer::Hello(hello));
+                self.say(&ToServer::Hello(hello)).map_err(|unsent| ClientError::Start(unsent.to_string()))?;
             }
         } else if self.hello.is_some() && (broken || self.started.elapsed() > PATIENCE) {
             return Err(self.end());
@@ -199,7 +222,7 @@ impl Client {
             self.traffic.down.count(bytes.len());
             // What this version cannot read it does without.
             let Ok(message) = decode::<ToClient>(&bytes) else { continue };
-            events.extend(match message {
+            events.extend(match plain(message) {
                 ToClient::Refused { reason } => {
                     self.refused = Some(reason);
                     None
@@ -266,10 +289,20 @@ impl Client {
         events
     }
 
-    fn say(&mut self, message: &ToServer) {
-        if self.renet.can_send_message(CHANNEL_ORDERED, 64) {
-            self.queue(CHANNEL_ORDERED, encode(message));
+    fn say(&mut self, message: &ToServer) -> Result<(), Unsent> {
+        if self.renet.is_disconnected() {
+            return Err(Unsent::Closed);
         }
+        let message = encode(message);
+        if message.len() > MAX_ORDER {
+            return Err(Unsent::TooLong { bytes: message.len() });
+        }
+        // The transport would end the connection over it.
+        if !self.renet.can_send_message(CHANNEL_ORDERED, message.len()) {
+            return Err(Unsent::Full);
+        }
+        self.queue(CHANNEL_ORDERED, message);
+        Ok(())
     }
 
     /// Lets a message wait until the next flush, which is then due.
@@ -280,20 +313,30 @@ impl Client {
     }
 
     /// Orders something; the number by which its answer will name it.
-    pub fn send(&mut self, command: Command) -> u32 {
-        self.seq += 1;
-        self.say(&ToServer::Op { seq: self.seq, command });
-        self.seq
+    ///
+    /// # Errors
+    /// When it is not sent, and so never answered.
+    pub fn send(&mut self, command: Command) -> Result<u32, Unsent> {
+        let seq = self.seq.wrapping_add(1);
+        self.say(&ToServer::Op { seq, command })?;
+        self.seq = seq;
+        Ok(seq)
     }
 
     /// Asks who a pilot is; [`Event::Pilot`] answers, and the replica remembers.
-    pub fn ask_who(&mut self, who: Who) {
-        self.say(&ToServer::Who(who));
+    ///
+    /// # Errors
+    /// When it is not sent, and so never answered.
+    pub fn ask_who(&mut self, who: Who) -> Result<(), Unsent> {
+        self.say(&ToServer::Who(who))
     }
 
     /// Asks for the pilot's combat log; [`Event::Log`] answers.
-    pub fn ask_log(&mut self) {
-        self.say(&ToServer::Log);
+    ///
+    /// # Errors
+    /// When it is not sent, and so never answered.
+    pub fn ask_log(&mut self) -> Result<(), Unsent> {
+        self.say(&ToServer::Log)
     }
 
     /// What the server has shown.

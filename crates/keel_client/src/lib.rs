@@ -11,7 +11,7 @@
 //!     }
 //!     let near = client.replica().contacts().next().map(|contact| contact.id);
 //!     if let (Some(ship), Some(target)) = (client.replica().active().map(|ship| ship.id), near) {
-//!         client.send(Command::Attack { ship, target });
+//!         client.send(Command::Attack { ship, target })?;
 //!     }
 //!     std::thread::sleep(Duration::from_millis(10));
 //! }
@@ -31,10 +31,11 @@
 
 mod client;
 mod login;
+mod plain;
 mod replica;
 mod traffic;
 
-pub use client::{Client, ClientError, Event};
+pub use client::{Client, ClientError, Event, Unsent};
 pub use keel_protocol::{
     Answer, Bonds, Card, Chart, Charter, Command, Contact, Flags, Force, Goods, Ground, Hello, Incursion, Journal,
     Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Pool, Power, Resists, STEP_MICROS, Shot, Slot,

@@ -8,6 +8,11 @@ use thiserror::Error;
 /// The most that one message may take.
 pub const MAX_MESSAGE: usize = 64 * 1024;
 
+/// The most that one message of a client may take.
+pub const MAX_ORDER: usize = 1024;
+
+const ORDER: Configuration<LittleEndian, Varint, Limit<MAX_ORDER>> = config::standard().with_limit::<MAX_ORDER>();
+
 const CONFIG: Configuration<LittleEndian, Varint, Limit<MAX_MESSAGE>> = config::standard().with_limit::<MAX_MESSAGE>();
 
 /// Why bytes are no message.
@@ -41,7 +46,21 @@ pub fn encode<T: bincode::Encode>(message: &T) -> Vec<u8> {
 /// # Errors
 /// When they are not one message, whole and by itself.
 pub fn decode<T: bincode::Decode<()>>(bytes: &[u8]) -> Result<T, DecodeError> {
-    let (message, read) = bincode::decode_from_slice(bytes, CONFIG)?;
+    whole(bytes, bincode::decode_from_slice(bytes, CONFIG)?)
+}
+
+/// The message of a client that the bytes are: no more than [`MAX_ORDER`] of them.
+///
+/// # Errors
+/// When they are not one message, whole and by itself.
+pub fn decode_order<T: bincode::Decode<()>>(bytes: &[u8]) -> Result<T, DecodeError> {
+    if bytes.len() > MAX_ORDER {
+        return Err(DecodeError::Trailing(bytes.len() - MAX_ORDER));
+    }
+    whole(bytes, bincode::decode_from_slice(bytes, ORDER)?)
+}
+
+fn whole<T>(bytes: &[u8], (message, read): (T, usize)) -> Result<T, DecodeError> {
     match bytes.len() - read {
         0 => Ok(message),
         trailing => Err(DecodeError::Trailing(trailing)),

@@ -13,18 +13,22 @@ pub mod snapshot;
 mod transport;
 
 pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
-pub use codec::{DecodeError, decode, encode};
+pub use keel_names::{MAX_NAME, NameError, check_name};
+
+pub use codec::{DecodeError, MAX_ORDER, decode, decode_order, encode};
 pub use command::{Command, Force, Part, Power, Slot, Stance, Structure};
 pub use message::{
-    Answer, Bonds, Charter, Hello, Kind, Line, MAX_NAME, Map, NameError, Named, Pilot, Shot, ToClient, ToServer,
-    Welcome, Who, Wormhole, check_name,
+    Answer, Bonds, Charter, Hello, Kind, Line, Map, Named, Pilot, Shot, ToClient, ToServer, Welcome, Who, Wormhole,
 };
 pub use news::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
 pub use snapshot::{Ack, Contact, Flags, Leg, MAX_SNAPSHOT, Mind, OwnShip, Pool};
-pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, connection_config};
+pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_AHEAD, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
 pub const PROTOCOL_VERSION: u16 = 4;
+
+/// The slowest pace that a server tells, in percent of the clock.
+pub const LEAST_PACE: u8 = 10;
 
 /// Microseconds of world time in a step.
 pub const STEP_MICROS: u64 = 50_000;

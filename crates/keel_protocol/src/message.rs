@@ -1,7 +1,6 @@
 //! Messages of the ordered channel.
 
 use bincode::{Decode, Encode};
-use thiserror::Error;
 
 use crate::PROTOCOL_VERSION;
 use crate::card::{Card, Module};
@@ -245,40 +244,10 @@ pub struct Line {
     pub text: String,
 }
 
-/// The longest name of a pilot, in characters.
-pub const MAX_NAME: usize = 20;
-
-/// Why a name is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum NameError {
-    /// Empty, or too long.
-    #[error("A pilot's name has 1 to {MAX_NAME} characters.")]
-    Length,
-    /// Something that is neither letter, digit, `-` nor `_`.
-    #[error("A pilot's name is made of letters, digits, - and _.")]
-    Characters,
-}
-
-/// Whether a pilot may be called that.
-///
-/// # Errors
-/// With what is wrong with it.
-pub fn check_name(name: &str) -> Result<(), NameError> {
-    if name.is_empty() || name.chars().count() > MAX_NAME {
-        return Err(NameError::Length);
-    }
-    // ASCII only, so that no two names look alike.
-    if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_') {
-        Ok(())
-    } else {
-        Err(NameError::Characters)
-    }
-}
-
 impl Hello {
-    /// A greeting in this version.
+    /// A greeting in this version, with the name's letters composed.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { version: PROTOCOL_VERSION, name: name.to_owned() }
+        Self { version: PROTOCOL_VERSION, name: keel_names::composed(name) }
     }
 }

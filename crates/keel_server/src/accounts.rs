@@ -17,8 +17,8 @@ use keel_protocol::{NameError, check_name};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use thiserror::Error;
 
+use crate::clock::utc;
 use crate::roster::folded;
-use crate::utc;
 
 /// The file's place in the data directory.
 pub const FILE: &str = "accounts.sqlite";

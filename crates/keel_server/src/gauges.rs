@@ -24,6 +24,7 @@ struct Counted {
     telling: Histogram<u32>,
     whole: Histogram<u32>,
     lost: Lost,
+    pace: u8,
 }
 
 /// What clients did not get, as samples.
@@ -46,6 +47,8 @@ pub struct Figures {
     pub whole: Quantiles,
     /// The share of datagrams to clients that were not acknowledged, 0 to 1.
     pub lost: f64,
+    /// How fast the world went at the last step, in percent of the clock: what clients are told.
+    pub pace: u8,
 }
 
 /// How long something takes, in microseconds: half of the times at most so long, and so on.
@@ -63,12 +66,13 @@ pub struct Quantiles {
 
 impl Gauges {
     pub(crate) fn new() -> Self {
-        Self(Mutex::new(Counted { sim: spans(), telling: spans(), whole: spans(), lost: Lost::default() }))
+        Self(Mutex::new(Counted { sim: spans(), telling: spans(), whole: spans(), lost: Lost::default(), pace: 100 }))
     }
 
-    /// Counts a step: the world's own part of it, and all of it.
-    pub(crate) fn count(&self, sim: Duration, whole: Duration) {
+    /// Counts a step: the world's own part of it, and all of it, in a world that goes at a pace.
+    pub(crate) fn count(&self, sim: Duration, whole: Duration, pace: u8) {
         let mut counted = self.counted();
+        counted.pace = pace;
         counted.sim.saturating_record(micros(sim));
         counted.telling.saturating_record(micros(whole.saturating_sub(sim)));
         counted.whole.saturating_record(micros(whole));
@@ -100,6 +104,7 @@ impl Gauges {
             telling: quantiles(&counted.telling),
             whole: quantiles(&counted.whole),
             lost: counted.lost.sum / f64::from(counted.lost.samples.max(1)),
+            pace: counted.pace,
         }
     }
 
@@ -130,12 +135,12 @@ mod tests {
     fn a_hundred_steps_are_told_by_their_quantiles_and_forgotten() {
         let gauges = Gauges::new();
         for step in 1..=100 {
-            gauges.count(Duration::from_micros(step), Duration::from_micros(3 * step));
+            gauges.count(Duration::from_micros(step), Duration::from_micros(3 * step), step as u8);
         }
         gauges.count_lost(0.5);
         gauges.count_lost(0.0);
         let figures = gauges.read();
-        assert_eq!((figures.steps, figures.lost), (100, 0.25));
+        assert_eq!((figures.steps, figures.lost, figures.pace), (100, 0.25, 100));
         assert_eq!(figures.sim, Quantiles { p50: 50, p95: 95, p99: 99, max: 100 });
         assert_eq!(figures.telling, Quantiles { p50: 100, p95: 190, p99: 198, max: 200 });
         assert_eq!(figures.whole, Quantiles { p50: 150, p95: 285, p99: 297, max: 300 });
@@ -146,7 +151,7 @@ mod tests {
     #[test]
     fn a_step_longer_than_any_is_counted() {
         let gauges = Gauges::new();
-        gauges.count(Duration::ZERO, Duration::from_secs(3600));
+        gauges.count(Duration::ZERO, Duration::from_secs(3600), 10);
         assert!(gauges.read().whole.max >= MOST);
     }
 }

@@ -5,9 +5,11 @@
 
 pub mod accounts;
 mod admission;
+mod boundary;
+mod bucket;
+mod clock;
 mod convert;
 mod gauges;
-mod guard;
 pub mod http;
 mod keeper;
 mod key;
@@ -22,18 +24,20 @@ mod transport;
 mod world;
 
 pub use admission::{Admission, Bar};
+pub use clock::{Clock, SystemClock};
 pub use gauges::{Figures, Gauges, Quantiles};
 pub use keeper::{LoadError, SAVE_EVERY, SaveConfig, read_row};
 pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
+pub use transport::Wire;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bevy_log::{info, warn};
 use keel_balance::Balance;
@@ -79,6 +83,15 @@ pub enum Access {
     Unsecured,
     /// Pilots with an account, by the token that a login gives them.
     Accounts(LoginConfig),
+}
+
+impl Config {
+    fn check(&self) -> Result<(), StartError> {
+        if !(1..=6).contains(&self.layer) {
+            return Err(StartError::Layer(self.layer));
+        }
+        Ok(keel_sim::check_fits(&self.balance)?)
+    }
 }
 
 /// Why a server does not start.
@@ -156,11 +169,6 @@ const WARN_EVERY: Duration = Duration::from_secs(5);
 /// Steps from one look at what gets lost to the next: a second.
 const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
 
-/// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
-fn utc() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
 /// The key of a data directory, which is made with it at the first start.
 fn key(config: &LoginConfig) -> Result<ConnectKey, StartError> {
     if !(Duration::from_secs(1)..=MOST_LOGIN_LIFE).contains(&config.life) {
@@ -177,7 +185,10 @@ pub struct Server {
     sessions: Sessions,
     world: World,
     pace: Pace,
-    start: Instant,
+    clock: Box<dyn Clock>,
+    start: Duration,
+    /// What every step does besides.
+    burden: Option<Box<dyn FnMut()>>,
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
     gauges: Arc<Gauges>,
@@ -206,21 +217,35 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        if !(1..=6).contains(&config.layer) {
-            return Err(StartError::Layer(config.layer));
-        }
-        keel_sim::check_fits(&config.balance)?;
+        Self::with(config, Transport::bind, Box::new(SystemClock::start()))
+    }
+
+    /// Starts with a way for datagrams and clocks that are given, with a world before its first step. [`turn`](Self::turn) goes on
+    /// with it.
+    ///
+    /// # Errors
+    /// When the configuration asks for what cannot be had.
+    pub fn start_on(config: &Config, wire: Box<dyn Wire>, clock: Box<dyn Clock>) -> Result<Self, StartError> {
+        Self::with(config, |config, key| Transport::on(config, key, wire), clock)
+    }
+
+    fn with(
+        config: &Config,
+        transport: impl FnOnce(&Config, Option<&ConnectKey>) -> Result<Transport, StartError>,
+        clock: Box<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        config.check()?;
         // Tokens are sealed on the clock by which the transport opens them.
-        let start = Instant::now();
+        let (start, sealed) = (clock.now(), Instant::now());
         let key = match &config.access {
             Access::Unsecured => None,
             Access::Accounts(logins) => Some(key(logins)?),
         };
-        let transport = Transport::bind(config, key.as_ref())?;
+        let transport = transport(config, key.as_ref())?;
         let (admission, login_counts) = (Arc::new(Admission::default()), Arc::new(LoginCounts::default()));
         let (mut logins, mut tickets) = (None, None);
         if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
-            let given = Arc::new(Tickets::new(key, transport.public(), config.life, start));
+            let given = Arc::new(Tickets::new(key, transport.public(), config.life, sealed));
             let (given, counts, admission) = (tickets.insert(given), &login_counts, &admission);
             let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
             logins = Some(Arc::new(taken));
@@ -236,13 +261,15 @@ impl Server {
         let sessions = Sessions::new(&world, config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let gauges = Arc::new(Gauges::new());
-        let (warned, begun) = (Default::default(), world.now());
+        let (warned, burden, begun) = (Default::default(), None, world.now());
         Ok(Self {
             transport,
             sessions,
             world,
             pace,
+            clock,
             start,
+            burden,
             warned,
             gauges,
             admission,
@@ -251,6 +278,22 @@ impl Server {
             keeper,
             begun,
         })
+    }
+
+    /// Has every step do something more, such as to take long: to see what becomes of a server that is overloaded.
+    pub fn burden(&mut self, work: impl FnMut() + 'static) {
+        self.burden = Some(Box::new(work));
+    }
+
+    /// The last step that ran.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.world.now()
+    }
+
+    /// Time since the start. It never goes back.
+    fn now(&self) -> Duration {
+        self.clock.now().saturating_sub(self.start)
     }
 
     /// Where it listens.
@@ -304,20 +347,21 @@ impl Server {
 
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
-        let taken = self.transport.receive(self.start.elapsed());
-        self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
-        let is_step = self.pace.is_due(self.start.elapsed());
+        let taken = self.transport.receive(self.now());
+        self.sessions.listen(&mut self.transport, &mut self.world);
+        let is_step = self.pace.is_due(self.now());
         if is_step {
             self.step();
         } else {
             self.transport.send(false);
         }
-        let (slipped, now) = (self.pace.slipped(), self.start.elapsed());
+        let (slipped, now) = (self.pace.slipped(), self.now());
         if slipped > self.warned.0 && now > self.warned.1 + WARN_EVERY {
             self.warned = (slipped, now);
-            warn!(behind = ?slipped, "steps came late or took too long; the world runs slower");
+            let pace = self.pace.percent();
+            warn!(behind = ?slipped, pace, "steps came late or took too long; the world runs slower");
         }
-        let rest = self.pace.rest(self.start.elapsed());
+        let rest = self.pace.rest(self.now());
         // All answer a step at once, and a socket holds only so much.
         if is_step || taken > MANY { rest.min(SHORT_REST) } else { rest }
     }
@@ -339,14 +383,17 @@ impl Server {
     /// Runs a step, and tells and sends everyone what it did.
     fn step(&mut self) {
         let begun = Instant::now();
-        self.world.step(utc());
+        self.world.step(self.clock.utc());
+        if let Some(work) = &mut self.burden {
+            work();
+        }
         let sim = begun.elapsed();
-        self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        self.sessions.tell(&mut self.transport, &mut self.world, self.pace.percent());
         self.transport.send(true);
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&mut self.world);
         }
-        self.gauges.count(sim, begun.elapsed());
+        self.gauges.count(sim, begun.elapsed(), self.pace.percent());
         if self.world.now().is_multiple_of(LOSS_EVERY) {
             self.gauges.count_lost(self.transport.lost());
         }

@@ -26,11 +26,12 @@ use bevy_log::{debug, info};
 use keel_protocol::check_name;
 use serde::{Deserialize, Serialize};
 
+use crate::StartError;
 use crate::accounts::{Ban, check_password};
 use crate::admission::Admission;
+use crate::clock::utc;
 use crate::http::{Caller, Limits, Listener, Peer, Proxies, Tls, network};
 use crate::roster::folded;
-use crate::{StartError, utc};
 use checks::{CheckError, Checks, Verdict};
 use limit::Limit;
 

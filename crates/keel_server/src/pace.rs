@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use keel_protocol::LEAST_PACE;
+
 /// Keeps steps on the clock: each is due a period after the one before was *due*, so late wake-ups do not add up.
 ///
 /// At most one step is due at a time. When the world cannot keep up it slips: it never runs steps in bursts and never
@@ -11,16 +13,17 @@ pub struct Pace {
     period: Duration,
     next: Duration,
     slipped: Duration,
-    /// When the last step ran, and the time from one to the next, on average.
+    /// When the last step ran, and the time from one to the next of the last few.
     ran: Duration,
-    interval: Duration,
+    intervals: [Duration; AVERAGED],
+    count: usize,
 }
 
 /// How far the world may lag before it gives up catching up.
 const MOST_LAG: u32 = 3;
 
 /// Steps over which the pace is averaged, and the most that one of them counts for.
-const AVERAGED: u32 = 16;
+const AVERAGED: usize = 16;
 const MOST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The longest rest: what arrives is looked at this often.
@@ -30,7 +33,14 @@ impl Pace {
     /// A pace of one step a period; the first is due after one.
     #[must_use]
     pub const fn new(period: Duration) -> Self {
-        Self { period, next: period, slipped: Duration::ZERO, ran: Duration::ZERO, interval: period }
+        Self {
+            period,
+            next: period,
+            slipped: Duration::ZERO,
+            ran: Duration::ZERO,
+            intervals: [period; AVERAGED],
+            count: 0,
+        }
     }
 
     /// Whether a step is due at a time since the start. If so it counts as run.
@@ -45,17 +55,20 @@ impl Pace {
             self.next = now - most;
         }
         self.next += self.period;
-        let passed = (now - self.ran).min(MOST_INTERVAL);
+        let passed = now.saturating_sub(self.ran).min(MOST_INTERVAL);
         self.ran = now;
-        self.interval = (self.interval * (AVERAGED - 1) + passed) / AVERAGED;
+        self.intervals[self.count % AVERAGED] = passed;
+        self.count = self.count.wrapping_add(1);
         true
     }
 
-    /// How fast the world goes, in percent of the clock: over the last second or so, and never over 100.
+    /// How fast the world goes, in percent of the clock: over the last second or so. Never over 100, and never under the least that
+    /// clients are told: a world whose steps take longer than ten periods is no slower for that on purpose, it is broken.
     #[must_use]
     pub fn percent(&self) -> u8 {
-        let percent = 100.0 * self.period.as_secs_f32() / self.interval.as_secs_f32();
-        percent.round().clamp(1.0, 100.0) as u8
+        let interval = self.intervals.iter().sum::<Duration>() / AVERAGED as u32;
+        let percent = 100.0 * self.period.as_secs_f32() / interval.as_secs_f32().max(f32::MIN_POSITIVE);
+        percent.round().clamp(LEAST_PACE.into(), 100.0) as u8
     }
 
     /// How long the loop may rest.
@@ -119,7 +132,9 @@ mod tests {
 
     #[test]
     fn the_pace_is_told_in_percent_of_the_clock() {
-        for (takes_ms, percent) in [(10, 100), (49, 100), (80, 62), (100, 50), (200, 25)] {
+        for (takes_ms, percent) in
+            [(10, 100), (49, 100), (80, 62), (100, 50), (200, 25), (500, 10), (700, 10), (900, 10)]
+        {
             let mut pace = Pace::new(PERIOD);
             let mut now = Duration::ZERO;
             while now < Duration::from_secs(20) {
@@ -127,6 +142,25 @@ mod tests {
             }
             assert!(pace.percent().abs_diff(percent) <= 1, "{takes_ms} ms: {} %", pace.percent());
         }
+    }
+
+    #[test]
+    fn full_speed_is_told_within_a_second_of_the_last_slow_step() {
+        let mut pace = Pace::new(PERIOD);
+        let (mut now, mut told) = (Duration::ZERO, None);
+        while now < Duration::from_secs(20) {
+            let is_slow = now < Duration::from_secs(10);
+            let is_due = pace.is_due(now);
+            if is_due && !is_slow && pace.percent() == 100 {
+                told.get_or_insert(now);
+            }
+            now += if is_due && is_slow {
+                Duration::from_millis(200)
+            } else {
+                pace.rest(now).max(Duration::from_micros(1))
+            };
+        }
+        assert!(told.unwrap() < Duration::from_millis(11_100), "{told:?}");
     }
 
     #[test]

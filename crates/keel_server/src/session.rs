@@ -1,43 +1,44 @@
 //! Who is connected, what they ask for and what they are told.
 
+mod cost;
+mod lateness;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_log::{debug, info};
-use keel_protocol::{Ack, Answer, Hello, PROTOCOL_VERSION, ToClient, ToServer, Welcome, Who, check_name, decode};
+use keel_protocol::{
+    Ack, Answer, Hello, Line, PROTOCOL_VERSION, ToClient, ToServer, Welcome, Who, check_name, decode_order,
+};
 use keel_sim::{Op, Order, PilotId};
 
 use crate::admission::Admission;
+use crate::boundary::last_net;
+use crate::bucket::Bucket;
 use crate::convert;
 use crate::known::{Known, RENEWED};
 use crate::logins::{STALE, Tickets};
 use crate::replication::Viewer;
-use crate::roster::{MOST_PILOTS, Roster};
+use crate::roster::Roster;
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
 use crate::{Config, LoginCounts, LoginRefusal};
+use cost::{OPS, cost};
+use lateness::Lateness;
 
 /// How long a connection may take to greet, and how long it stays to read a refusal.
 const GREETING: Duration = Duration::from_secs(5);
 const PARTING: Duration = Duration::from_secs(2);
 
-/// Ops a second that a pilot may send for long, and at once.
-const OPS_PER_SECOND: f32 = 20.0;
-const OPS_AT_ONCE: f32 = 40.0;
-
-/// What a combat log costs, in ops: it is two hundred shots long.
-const LOG_COST: f32 = 10.0;
-
-/// Ops over that after which a pilot is put out.
+/// Ops over what a pilot may send after which they are put out.
 const MOST_EXCESS: u32 = 400;
 
 /// Messages that make no sense after which a client is put out.
 const MOST_MALFORMED: u32 = 8;
 
-/// Steps that a client may be behind with acknowledging what it is shown: eight seconds. In steps, so that a machine that
-/// slept, or a world that runs slowly, is no fault of the clients'.
-const MOST_BEHIND: u64 = 160;
+/// How far a client may be behind with acknowledging what it is shown.
+const MOST_BEHIND: Duration = Duration::from_secs(8);
 
 /// Messages of one client that one poll looks at.
 const MOST_MESSAGES: usize = 64;
@@ -64,33 +65,6 @@ struct Playing {
     excess: u32,
 }
 
-/// Fills at a steady rate; each op takes one out.
-struct Bucket {
-    level: f32,
-    at: Duration,
-}
-
-impl Bucket {
-    const fn full(at: Duration) -> Self {
-        Self { level: OPS_AT_ONCE, at }
-    }
-
-    fn is_full(&mut self, now: Duration) -> bool {
-        let gained = (now - self.at).as_secs_f32() * OPS_PER_SECOND;
-        self.level = (self.level + gained).min(OPS_AT_ONCE);
-        self.at = now;
-        self.level >= OPS_AT_ONCE
-    }
-
-    fn take(&mut self, cost: f32) -> bool {
-        let enough = self.level >= cost;
-        if enough {
-            self.level -= cost;
-        }
-        enough
-    }
-}
-
 struct Session {
     stage: Stage,
     malformed: u32,
@@ -113,17 +87,19 @@ pub(crate) struct Sessions {
     snapshot_bytes: usize,
     roster: Roster,
     sessions: BTreeMap<ClientId, Session>,
+    lateness: Lateness,
 }
 
 impl Sessions {
     pub(crate) fn new(world: &World, config: &Config, doors: Doors) -> Self {
         let (welcome, roster, sessions) = (world.welcome(), Roster::of(world.pilots()), BTreeMap::new());
         let (most, snapshot_bytes) = (config.max_clients.into(), config.snapshot_bytes);
-        Self { welcome, doors, most, snapshot_bytes, roster, sessions }
+        Self { welcome, doors, most, snapshot_bytes, roster, sessions, lateness: Lateness::default() }
     }
 
     /// Takes what clients have said since the last poll.
-    pub(crate) fn listen(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
+    pub(crate) fn listen(&mut self, transport: &mut Transport, world: &mut World) {
+        let now = transport.now();
         let connected = transport.clients();
         self.sessions.retain(|client, session| {
             // One who left and came back within a poll is a new one.
@@ -138,22 +114,40 @@ impl Sessions {
             let until = now + GREETING;
             let new = || Session { stage: Stage::Greeting { until }, malformed: 0 };
             self.sessions.entry(client).or_insert_with(new);
-            for _ in 0..MOST_MESSAGES {
-                let Some(bytes) = transport.next_ordered(client) else { break };
-                match decode::<ToServer>(&bytes) {
-                    Ok(message) => self.hear(transport, now, world, client, message),
-                    Err(error) => self.malformed(transport, now, world, client, &error),
-                }
-            }
-            for _ in 0..MOST_MESSAGES {
-                let Some(bytes) = transport.next_lossy(client) else { break };
-                match decode::<Ack>(&bytes) {
-                    Ok(ack) => self.acknowledge(transport, now, world, client, ack),
-                    Err(error) => self.malformed(transport, now, world, client, &error),
-                }
+            if last_net(client, || self.listen_to(transport, now, world, client)).is_none() {
+                self.drop(transport, world, client);
             }
         }
+        for (client, fault) in transport.faults() {
+            self.refuse(transport, now, world, client, fault.to_string());
+        }
         self.expire(transport, now);
+    }
+
+    /// Takes what one client has said.
+    fn listen_to(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId) {
+        for _ in 0..MOST_MESSAGES {
+            let Some(bytes) = transport.next_ordered(client) else { break };
+            match decode_order::<ToServer>(&bytes) {
+                Ok(message) => self.hear(transport, now, world, client, message),
+                Err(error) => self.malformed(transport, now, world, client, &error),
+            }
+        }
+        // All of them: nothing of what may get lost waits for the next poll.
+        while let Some(bytes) = transport.next_lossy(client) {
+            match decode_order::<Ack>(&bytes) {
+                Ok(ack) => self.acknowledge(transport, now, world, client, ack),
+                Err(error) => self.malformed(transport, now, world, client, &error),
+            }
+        }
+    }
+
+    /// Ends a session without a word, and takes its pilot out of the world.
+    fn drop(&mut self, transport: &mut Transport, world: &mut World, client: ClientId) {
+        if let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.remove(&client) {
+            world.leave(playing.pilot);
+        }
+        transport.disconnect(client);
     }
 
     fn hear(
@@ -172,11 +166,11 @@ impl Sessions {
                 self.refuse(transport, now, world, client, "You have said hello already.".to_owned());
             }
             (Stage::Playing(playing), message) => {
-                if playing.ops.is_full(now) {
+                playing.ops.fill(now);
+                if playing.ops.is_full() {
                     playing.excess = 0;
                 }
-                let cost = if message == ToServer::Log { LOG_COST } else { 1.0 };
-                if playing.ops.take(cost) {
+                if playing.ops.take(cost(&message)) {
                     let pilot = playing.pilot;
                     return self.serve(transport, world, client, pilot, message);
                 }
@@ -186,6 +180,13 @@ impl Sessions {
                 } else if let ToServer::Op { seq, .. } = message {
                     let text = "Too many orders at once. This one was dropped.".to_owned();
                     transport.say(client, &ToClient::Answer(Answer { seq, accepted: false, text }));
+                } else {
+                    let text = "Too many questions at once. This one was dropped.".to_owned();
+                    transport.say(client, &ToClient::Line(Line { step: world.now(), ship: 0, text }));
+                    if let ToServer::Who(_) = message {
+                        // Answers come in the order of the questions.
+                        transport.say(client, &ToClient::Pilot(None));
+                    }
                 }
             }
             (Stage::Parting { .. }, _) => {}
@@ -260,9 +261,9 @@ impl Sessions {
             let reason = format!("This server is full: it has its {} pilots.", self.most);
             return self.refuse(transport, now, world, client, reason);
         }
-        let Some(pilot) = self.roster.pilot(&name) else {
-            let reason = format!("This server knows {MOST_PILOTS} pilots and has room for no more.");
-            return self.refuse(transport, now, world, client, reason);
+        let pilot = match self.roster.pilot(&name) {
+            Ok(pilot) => pilot,
+            Err(taken) => return self.refuse(transport, now, world, client, taken.to_string()),
         };
         if let Some(other) = other {
             // Tokens are numbered as they are given: the later login flies, whichever of the two comes first.
@@ -283,7 +284,7 @@ impl Sessions {
             pilot,
             viewer: Box::new(Viewer::new(self.snapshot_bytes)),
             known: Box::default(),
-            ops: Bucket::full(now),
+            ops: Bucket::full(OPS.0, OPS.1, now),
             excess: 0,
         };
         if let Some(session) = self.sessions.get_mut(&client) {
@@ -325,15 +326,16 @@ impl Sessions {
         client: ClientId,
         reason: String,
     ) {
-        info!(client, reason, "refused");
         let Some(session) = self.sessions.get_mut(&client) else { return };
+        if matches!(session.stage, Stage::Parting { .. }) {
+            return;
+        }
+        info!(client, reason, "refused");
         if let Stage::Playing(playing) = &session.stage {
             world.leave(playing.pilot);
         }
-        if !matches!(session.stage, Stage::Parting { .. }) {
-            transport.say(client, &ToClient::Refused { reason });
-            session.stage = Stage::Parting { until: now + PARTING };
-        }
+        transport.say_last(client, &ToClient::Refused { reason });
+        session.stage = Stage::Parting { until: now + PARTING };
     }
 
     fn expire(&mut self, transport: &mut Transport, now: Duration) {
@@ -349,8 +351,9 @@ impl Sessions {
 
     /// Puts out those who take nothing, do not read it, or read it far too late.
     fn put_out_deaf(&mut self, transport: &mut Transport, now: Duration, world: &mut World) {
+        let lateness = &self.lateness;
         let is_deaf = |session: &Session| match &session.stage {
-            Stage::Playing(playing) => playing.viewer.behind(world.now()) > MOST_BEHIND,
+            Stage::Playing(playing) => lateness.since(playing.viewer.behind(world.now()), now) > MOST_BEHIND,
             Stage::Greeting { .. } | Stage::Parting { .. } => false,
         };
         let deaf = self.sessions.iter().filter(|(_, session)| is_deaf(session)).map(|(&client, _)| client);
@@ -361,7 +364,9 @@ impl Sessions {
     }
 
     /// Tells everyone what the step did. `pace` is that of the world, in percent of the clock.
-    pub(crate) fn tell(&mut self, transport: &mut Transport, now: Duration, world: &mut World, pace: u8) {
+    pub(crate) fn tell(&mut self, transport: &mut Transport, world: &mut World, pace: u8) {
+        let now = transport.now();
+        self.lateness.ran(now);
         self.put_out_deaf(transport, now, world);
         let mut clients: BTreeMap<PilotId, ClientId> = BTreeMap::new();
         for (&client, session) in &self.sessions {
@@ -407,7 +412,7 @@ impl Sessions {
     /// Says goodbye to everyone.
     pub(crate) fn part(&mut self, transport: &mut Transport) {
         for &client in self.sessions.keys() {
-            transport.say(client, &ToClient::Refused { reason: "The server is stopping.".to_owned() });
+            transport.say_last(client, &ToClient::Refused { reason: "The server is stopping.".to_owned() });
         }
     }
 }

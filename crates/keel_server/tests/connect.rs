@@ -87,7 +87,7 @@ fn a_login_connects_its_account_whatever_the_client_calls_itself() {
     let start = Instant::now();
     // He is known from the next step on.
     let bob = loop {
-        ann.ask_who(keel_client::Who::Id(welcome.pilot));
+        ann.ask_who(keel_client::Who::Id(welcome.pilot)).unwrap();
         std::thread::sleep(Duration::from_millis(60));
         let events = ann.poll().unwrap();
         let known = events.into_iter().find_map(|event| match event {

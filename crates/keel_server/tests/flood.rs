@@ -70,7 +70,7 @@ impl Playing {
             } else {
                 Command::Hold { ship: ship.id }
             };
-            self.asked = Some((self.client.send(command), Instant::now()));
+            self.asked = Some((self.client.send(command).unwrap(), Instant::now()));
         }
     }
 }

@@ -105,10 +105,10 @@ fn real_clients_converge_byte_for_byte_in_any_weather() {
             let others = client.replica().contacts().map(|contact| contact.id).collect::<Vec<_>>();
             match (round as usize + n) % 4 {
                 0 | 1 if !others.is_empty() => {
-                    client.send(Command::Attack { ship, target: others[(round as usize + n) % others.len()] });
+                    client.send(Command::Attack { ship, target: others[(round as usize + n) % others.len()] }).unwrap();
                 }
-                2 => drop(client.send(Command::Power(Power::Brace))),
-                _ => drop(client.send(Command::Move { ship, col: (round % 2) as i32, row: 0 })),
+                2 => drop(client.send(Command::Power(Power::Brace)).unwrap()),
+                _ => drop(client.send(Command::Move { ship, col: (round % 2) as i32, row: 0 }).unwrap()),
             }
         }
         play.run(Duration::from_millis(250));
@@ -116,8 +116,8 @@ fn real_clients_converge_byte_for_byte_in_any_weather() {
     // Then they rest, in the same weather, until nothing changes any more.
     for client in &mut play.clients {
         if let Some(ship) = client.replica().active().map(|ship| ship.id) {
-            client.send(Command::Hold { ship });
-            client.send(Command::Cancel { ship });
+            client.send(Command::Hold { ship }).unwrap();
+            client.send(Command::Cancel { ship }).unwrap();
         }
     }
     let start = Instant::now();
@@ -193,7 +193,7 @@ impl Spied {
     }
 
     fn ask(&mut self, command: Command) {
-        let seq = self.pilot.send(command.clone());
+        let seq = self.pilot.send(command.clone()).unwrap();
         let start = Instant::now();
         loop {
             let answer = self.turn().into_iter().find_map(|event| match event {
@@ -336,7 +336,7 @@ fn one_who_acknowledges_nonsense_is_put_out_at_once() {
 fn stays(server: &Running, ann: &mut Client, other: u32, mut turn: impl FnMut()) -> Duration {
     let start = Instant::now();
     loop {
-        let seq = ann.send(Command::AskDuel(other));
+        let seq = ann.send(Command::AskDuel(other)).unwrap();
         let (mut answer, asked) = (None, Instant::now());
         while answer.is_none() || asked.elapsed() < Duration::from_millis(200) {
             answer = answer.or(ann.poll().unwrap().into_iter().find_map(|event| match event {

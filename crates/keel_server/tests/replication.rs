@@ -264,6 +264,24 @@ fn a_late_joiner_of_the_biggest_fight_has_it_all_within_half_a_second() {
 }
 
 #[test]
+fn a_sector_of_five_thousand_is_joined_through_five_percent_loss() {
+    let mut game = Game::new(Setup::default());
+    let fit = game.common(0, Faction::Human);
+    let pilot = game.pilot_in(fit).0;
+    for _ in 0..5000 {
+        game.drone(fit);
+    }
+    game.step(1);
+    let mut show = Show::new(game);
+    show.watch(pilot, Weather { delay: Duration::from_millis(40), loss: 0.05, ..Weather::default() }, 3);
+    let steps = (1..=200).find(|_| {
+        show.step(1);
+        show.pilots[0].replica.contacts().count() == 5000
+    });
+    assert!(steps.is_some_and(|steps| steps <= 100), "all are seen after {steps:?} steps");
+}
+
+#[test]
 fn within_a_tight_budget_own_ships_are_first_and_nothing_starves() {
     let (mut game, pilot) = big_fight(600);
     let fit = game.common(0, Faction::Human);

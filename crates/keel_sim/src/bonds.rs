@@ -26,6 +26,8 @@ impl Plugin for BondsPlugin {
 pub struct Charter {
     /// What it is called.
     pub name: String,
+    /// What that looks like: no other charter's name looks the same.
+    pub(crate) looks: [String; 2],
     /// Who may invite, declare and build: the founder, and after them who has been in it longest.
     pub head: PilotId,
     /// Its pilots, in the order in which they joined.
@@ -43,6 +45,7 @@ impl Charter {
     pub(crate) fn new(name: &str, founder: PilotId) -> Self {
         Self {
             name: name.to_owned(),
+            looks: keel_names::looks(name),
             head: founder,
             members: vec![founder],
             hostile: BTreeSet::new(),

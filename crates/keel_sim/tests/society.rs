@@ -144,13 +144,22 @@ fn rule_10_charters_are_founded_joined_led_and_left() {
     let mut game = Game::default();
     let pilots = [0; 3].map(|_| game.pilot());
     let [a, b, c] = pilots;
-    for name in ["", "two words", "naïve", "a-name-of-twenty-one-c"] {
-        let text = "A charter's name has 1 to 20 characters: letters, digits, - and _.";
+    for (name, text) in [
+        ("", "A name has 1 to 20 characters."),
+        ("a-name-of-twenty-one-c", "A name has 1 to 20 characters."),
+        ("two words", "A name is made of letters, digits, - and _."),
+        ("\u{202e}leek", "A name is made of letters, digits, - and _."),
+        ("K\u{1b}[31mel", "A name is made of letters, digits, - and _."),
+        ("К\u{435}el", "A name is written in one script."),
+    ] {
         game.refuses(a, Op::Found { name: name.to_owned() }, text);
     }
     let keel = charter_of(&mut game, a, "Keel", &[]);
     game.refuses(a, Op::Found { name: "Other".into() }, "You are in a charter already.");
-    game.refuses(b, Op::Found { name: "KEEL".into() }, "Another charter has that name.");
+    for alike in ["KEEL", "KeeI"] {
+        let text = "Another charter has that name, or one that looks the same.";
+        game.refuses(b, Op::Found { name: alike.into() }, text);
+    }
     game.refuses(b, Op::Join(keel), "That charter has not invited you.");
     game.refuses(b, Op::Join(CharterId(9)), "There is no such charter.");
     game.refuses(b, Op::Invite(c), "You are in no charter.");

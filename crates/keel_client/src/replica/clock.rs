@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use keel_protocol::STEP_MICROS;
+use keel_protocol::{LEAST_PACE, STEP_MICROS};
 
 /// How far the clock runs on when nothing comes, in microseconds.
 const MOST_AHEAD: u64 = 1_000_000;
@@ -68,7 +68,7 @@ const fn moment(step: u64) -> u64 {
 }
 
 fn share(pace: u8) -> f64 {
-    f64::from(pace.clamp(1, 100)) / 100.0
+    f64::from(pace.clamp(LEAST_PACE, 100)) / 100.0
 }
 
 #[cfg(test)]

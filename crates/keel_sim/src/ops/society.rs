@@ -11,9 +11,6 @@ use crate::orders::{Done, Refusal};
 use crate::structures::raze;
 use crate::world::Pilot;
 
-/// The longest name of a charter, in characters.
-const MOST_NAME: usize = 20;
-
 impl Bridge<'_> {
     fn bonds(&self) -> &Bonds {
         self.world.resource()
@@ -126,12 +123,9 @@ impl Bridge<'_> {
         if self.bonds().charter_of(pilot).is_some() {
             return Err(Refusal::InCharter);
         }
-        // ASCII only, so that no two names look alike.
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if name.is_empty() || name.len() > MOST_NAME || !name.bytes().all(is_plain) {
-            return Err(Refusal::BadName);
-        }
-        if self.bonds().charters().any(|(_, charter)| charter.name.eq_ignore_ascii_case(name)) {
+        keel_names::check_name(name)?;
+        let looks = keel_names::looks(name);
+        if self.bonds().charters().any(|(_, charter)| charter.looks.iter().any(|look| looks.contains(look))) {
             return Err(Refusal::NameTaken);
         }
         let mut bonds = self.bonds_mut();

@@ -1,5 +1,6 @@
 //! Why ops are refused.
 
+use keel_names::NameError;
 use keel_rules::Micros;
 use keel_rules::fire::Forbidden;
 use keel_rules::fit::FitError;
@@ -154,12 +155,12 @@ pub enum Refusal {
     /// The charter is the pilot's own.
     #[error("That is your own charter.")]
     OwnCharter,
-    /// Another charter has the name.
-    #[error("Another charter has that name.")]
+    /// Another charter has the name, or one that looks the same.
+    #[error("Another charter has that name, or one that looks the same.")]
     NameTaken,
     /// The name is none.
-    #[error("A charter's name has 1 to 20 characters: letters, digits, - and _.")]
-    BadName,
+    #[error("{0}")]
+    BadName(#[from] NameError),
     /// The charter is full.
     #[error("That charter is full.")]
     CharterFull,

@@ -46,17 +46,34 @@ pub(crate) fn world(layer: u8, seed: u64) -> Game {
     game
 }
 
+/// A number as it usually is, and now and then one from the edge of what there is: 0, the greatest, and beside.
+fn id(usual: std::ops::Range<u32>) -> impl Strategy<Value = u32> {
+    let edges = vec![0, 1, u32::MAX, u32::MAX - 1, 1 << 31, (1 << 31) - 1, 255, 256, 65_535, 65_536];
+    prop_oneof![12 => usual, 1 => proptest::sample::select(edges)]
+}
+
+/// The same for a byte.
+fn byte(usual: std::ops::Range<u8>) -> impl Strategy<Value = u8> {
+    prop_oneof![12 => usual, 1 => proptest::sample::select(vec![0, 1, 100, 101, 127, 128, 254, 255])]
+}
+
+/// The same for a place, where numbers may be below 0.
+fn place() -> impl Strategy<Value = i32> {
+    let edges = vec![i32::MIN, i32::MIN + 1, i32::MAX, i32::MAX - 1, -1, i16::MAX.into(), i32::from(i16::MAX) + 1];
+    prop_oneof![12 => -2i32..=2, 1 => proptest::sample::select(edges)]
+}
+
 /// An op of any kind, about what there is and what there is not.
 pub(crate) fn op() -> impl Strategy<Value = Op> {
-    let ship = || (0u32..16).prop_map(ShipId);
-    let pilot = || (0..=PILOTS + 1).prop_map(PilotId);
-    let hex = || (-2i32..=2, -2i32..=2).prop_map(|(col, row)| Hex::new(col, row));
+    let ship = || id(0..16).prop_map(ShipId);
+    let pilot = || id(0..PILOTS + 2).prop_map(PilotId);
+    let hex = || (place(), place()).prop_map(|(col, row)| Hex::new(col, row));
     let slot = || {
         prop_oneof![
-            Just(Slot::Well(0)),
+            byte(0..2).prop_map(Slot::Well),
             Just(Slot::Armor),
             Just(Slot::Shield),
-            (0u8..6).prop_map(Slot::System),
+            byte(0..6).prop_map(Slot::System),
             Just(Slot::Shard)
         ]
     };
@@ -64,7 +81,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
     let part = || {
         prop_oneof![
             Just(Part::Empty),
-            (0u32..8).prop_map(|id| Part::Hold(ModuleId(id))),
+            id(0..8).prop_map(|id| Part::Hold(ModuleId(id))),
             (0..Kind::ALL.len(), 0..4usize).prop_map(|(kind, by)| Part::Yard(Kind::ALL[kind], Faction::ALL[by])),
         ]
     };
@@ -73,7 +90,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
         ship().prop_map(|ship| Op::Cancel { ship }),
         (ship(), any::<bool>()).prop_map(|(ship, up)| Op::Travel { ship, way: if up { Way::Up } else { Way::Down } }),
         ship().prop_map(|ship| Op::Rescue { ship }),
-        (ship(), 1u32..20).prop_map(|(ship, id)| Op::Jump { ship, wormhole: keel_sim::WormholeId(id) }),
+        (ship(), id(1..20)).prop_map(|(ship, id)| Op::Jump { ship, wormhole: keel_sim::WormholeId(id) }),
         ship().prop_map(|ship| Op::Dock { ship }),
         ship().prop_map(|ship| Op::Undock { ship }),
     ];
@@ -87,7 +104,7 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
         ship().prop_map(|ship| Op::Activate { ship }),
         (ship(), 0..4usize).prop_map(move |(ship, stance)| Op::Stance { ship, stance: stances[stance] }),
         (ship(), proptest::option::of(ship())).prop_map(|(ship, protectee)| Op::Protect { ship, protectee }),
-        (ship(), 0u8..120, any::<bool>()).prop_map(|(ship, brace_percent, jam)| Op::Triggers {
+        (ship(), byte(0..120), any::<bool>()).prop_map(|(ship, brace_percent, jam)| Op::Triggers {
             ship,
             brace_percent,
             jam
@@ -102,13 +119,13 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
         pilot().prop_map(Op::EndDuel),
         Just(Op::Found { name: "Keel".into() }),
         pilot().prop_map(Op::Invite),
-        (0u32..4).prop_map(|id| Op::Join(CharterId(id))),
+        id(0..4).prop_map(|id| Op::Join(CharterId(id))),
         Just(Op::Leave),
-        (0u32..4, any::<bool>()).prop_map(|(id, hostile)| Op::Hostile { charter: CharterId(id), hostile }),
+        (id(0..4), any::<bool>()).prop_map(|(id, hostile)| Op::Hostile { charter: CharterId(id), hostile }),
         (ship(), 0..2usize).prop_map(|(ship, kind)| Op::Build { ship, kind: StructureKind::ALL[kind] }),
     ];
     let industry = prop_oneof![
-        (ship(), 1u32..6).prop_map(|(ship, id)| Op::Take { ship, wreck: WreckId(id) }),
+        (ship(), id(1..6)).prop_map(|(ship, id)| Op::Take { ship, wreck: WreckId(id) }),
         ship().prop_map(|ship| Op::Harvest { ship }),
         Just(Op::Retreat),
         (0..12usize, 0..3usize).prop_map(|(map, what)| {
@@ -119,9 +136,9 @@ pub(crate) fn op() -> impl Strategy<Value = Op> {
     let fitting = prop_oneof![
         (ship(), slot(), part()).prop_map(|(ship, slot, part)| Op::Fit { ship, slot, part }),
         (ship(), slot()).prop_map(|(ship, slot)| Op::Repair { ship, slot }),
-        (0u8..7).prop_map(|class| Op::Commission { class: ClassId(class), line: Line::Anchor }),
+        byte(0..7).prop_map(|class| Op::Commission { class: ClassId(class), line: Line::Anchor }),
         ship().prop_map(|ship| Op::Scrap { ship }),
-        (0u32..8).prop_map(|id| Op::Drop(ModuleId(id))),
+        id(0..8).prop_map(|id| Op::Drop(ModuleId(id))),
     ];
     prop_oneof![3 => flight, 4 => fight, 2 => fleet, 1 => society, 2 => fitting, 1 => industry]
 }
