@@ -125,11 +125,17 @@ fn pilots_play_on_and_a_crowd_gets_in_through_a_flood_of_bad_tokens() {
     let rounds: usize = std::env::var("KEEL_TORTURE_ROUNDS").map_or(1, |rounds| rounds.parse().unwrap());
     let names = (0..PILOTS).map(|nth| format!("p{nth}")).chain((0..CROWD).map(|nth| format!("c{nth}")));
     let server = Secured::start_with(names, |config, _| Config { max_clients: 400, operator_ops: false, ..config });
-    let pilot = |nth| Playing { client: server.pilot(&format!("p{nth}")), asked: None, delays: Vec::new() };
+    let pilot = |nth| Client::connect_as(server.login(&format!("p{nth}"))).unwrap();
     let mut playing = Vec::new();
     for nth in 0..PILOTS {
-        playing.push(pilot(nth));
+        playing.push(Playing { client: pilot(nth), asked: None, delays: Vec::new() });
         playing.iter_mut().for_each(Playing::turn);
+    }
+    let begun = Instant::now();
+    while playing.iter().any(|pilot| pilot.client.replica().active().is_none()) {
+        playing.iter_mut().for_each(Playing::turn);
+        assert!(begun.elapsed() < Duration::from_secs(10), "not all pilots get in");
+        std::thread::sleep(Duration::from_millis(5));
     }
     let (stop, sent) = (AtomicBool::new(false), AtomicU64::new(0));
     // What it is like before, for comparison.

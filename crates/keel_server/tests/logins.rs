@@ -2,13 +2,14 @@
 
 mod served;
 
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use keel_client::{Client, LoginError, Trust};
 use keel_server::LoginRefusal;
 use keel_server::accounts::{Accounts, Ban};
 
-use served::secured::{PASSWORD, Secured, flying, post, post_raw};
+use served::secured::{PASSWORD, Secured, answer, asking, flying, login_of, post, post_raw};
 
 #[test]
 fn an_unknown_name_and_a_wrong_password_are_answered_alike_and_as_late() {
@@ -141,27 +142,26 @@ fn good_logins_in_a_row_are_not_bound_like_wrong_ones() {
 fn more_than_can_wait_are_told_when_to_try_again_and_the_known_go_first() {
     let server = Secured::start(&["ann"]);
     assert_eq!(post(server.login, "198.51.100.1", "ann", PASSWORD).status, 200);
-    let crowd = std::thread::scope(|scope| {
-        let strangers: Vec<_> = (0..400)
-            .map(|nth| {
-                let login = server.login;
-                scope.spawn(move || {
-                    post(login, &format!("10.0.{}.{}", nth / 200, nth % 200), &format!("nobody{nth}"), "wrong password")
-                })
-            })
-            .collect();
-        std::thread::sleep(Duration::from_millis(500));
-        let begun = Instant::now();
-        assert_eq!(post(server.login, "198.51.100.1", "ann", PASSWORD).status, 200);
-        let waited = begun.elapsed();
-        assert!(waited < Duration::from_secs(2), "one who was here before waits {waited:?} behind strangers");
-        strangers.into_iter().map(|stranger| stranger.join().unwrap()).collect::<Vec<_>>()
-    });
-    let of = |status| crowd.iter().filter(|answer| answer.status == status).count();
-    let (heard, busy) = (of(401), of(503));
-    assert_eq!(heard + busy, 400, "{crowd:?}");
-    assert!(busy > 0 && heard >= 256, "{heard} heard, {busy} told to come again");
-    assert!(crowd.iter().filter(|answer| answer.status == 503).all(|answer| answer.retry_after() == Some(2)));
+    let mut crowd: Vec<TcpStream> = (0..400)
+        .map(|nth| {
+            let caller = format!("10.0.{}.{}", nth / 200, nth % 200);
+            asking(server.login, &caller, &login_of(&format!("nobody{nth}"), "wrong password"))
+        })
+        .collect();
+    let begun = Instant::now();
+    assert_eq!(post(server.login, "198.51.100.1", "ann", PASSWORD).status, 200);
+    let waited = begun.elapsed();
+    assert!(waited < Duration::from_secs(2), "one who was here before waits {waited:?} behind strangers");
+    // The last ones found a line that was full.
+    let late = crowd.split_off(390).into_iter().map(answer).collect::<Vec<_>>();
+    assert!(late.iter().all(|late| late.status == 503 && late.retry_after() == Some(2)), "{late:?}");
+    // Who goes away is not waited for.
+    drop(crowd);
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = Instant::now();
+    assert_eq!(post(server.login, "192.0.2.1", "nobody", "wrong password").status, 401);
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?} behind those who have gone", begun.elapsed());
+    assert!(server.counts.refused(LoginRefusal::Busy) >= 10);
     server.end();
 }
 

@@ -155,8 +155,8 @@ impl Answer {
     }
 }
 
-/// Sends a body to the login as it is, for an address that a proxy would name.
-pub(crate) fn post_raw(login: SocketAddr, caller: &str, body: &str) -> Answer {
+/// Sends a body to the login, for an address that a proxy would name, and does not wait for the answer.
+pub(crate) fn asking(login: SocketAddr, caller: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(login).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let head = format!(
@@ -165,6 +165,11 @@ pub(crate) fn post_raw(login: SocketAddr, caller: &str, body: &str) -> Answer {
     );
     stream.write_all(head.as_bytes()).unwrap();
     let _ = stream.write_all(body.as_bytes());
+    stream
+}
+
+/// What is answered to one who has asked.
+pub(crate) fn answer(mut stream: TcpStream) -> Answer {
     let mut answer = String::new();
     let _ = stream.read_to_string(&mut answer);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -172,9 +177,19 @@ pub(crate) fn post_raw(login: SocketAddr, caller: &str, body: &str) -> Answer {
     Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
+/// Sends a body to the login as it is, for an address that a proxy would name.
+pub(crate) fn post_raw(login: SocketAddr, caller: &str, body: &str) -> Answer {
+    answer(asking(login, caller, body))
+}
+
+/// What one sends who logs in.
+pub(crate) fn login_of(name: &str, password: &str) -> String {
+    format!("{{\"name\":{name:?},\"password\":{password:?}}}")
+}
+
 /// Logs in for an address that a proxy would name.
 pub(crate) fn post(login: SocketAddr, caller: &str, name: &str, password: &str) -> Answer {
-    post_raw(login, caller, &format!("{{\"name\":{name:?},\"password\":{password:?}}}"))
+    post_raw(login, caller, &login_of(name, password))
 }
 
 /// The token that a login was given.
