@@ -14,9 +14,9 @@ pub use tls::Tls;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -24,9 +24,13 @@ use std::time::Duration;
 
 use axum::Router;
 use thiserror::Error;
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::sync::watch;
 
 use connection::Crowd;
+
+/// Connections that wait to be taken: one that finds no place among them tries again after a second.
+const BACKLOG: u32 = 1024;
 
 /// How long requests under way have to end when the server stops.
 const GRACE: Duration = Duration::from_secs(2);
@@ -158,6 +162,8 @@ impl Http {
     /// # Errors
     /// When an address or the thread cannot be had.
     pub fn start(listeners: Vec<Listener>) -> Result<Self, HttpError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(HttpError::Thread)?;
+        let entered = runtime.enter();
         let mut addresses = Vec::new();
         let mut sockets = Vec::new();
         for listener in listeners {
@@ -168,7 +174,7 @@ impl Http {
         }
         let (stop, stopped) = watch::channel(false);
         let (tell, ended) = mpsc::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(HttpError::Thread)?;
+        drop(entered);
         let run = move || {
             let _tell = tell;
             runtime.block_on(async {
@@ -230,8 +236,11 @@ impl Drop for Http {
 fn open(bind: &Bind) -> io::Result<(Socket, Bind)> {
     match bind {
         Bind::Port(address) => {
-            let socket = TcpListener::bind(address)?;
-            socket.set_nonblocking(true)?;
+            let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+            // A port that was in use a moment ago is had again at once.
+            socket.set_reuseaddr(true)?;
+            socket.bind(*address)?;
+            let socket = socket.listen(BACKLOG)?;
             let address = socket.local_addr()?;
             Ok((Socket::Port(socket), Bind::Port(address)))
         }
@@ -243,7 +252,6 @@ fn open(bind: &Bind) -> io::Result<(Socket, Bind)> {
             }
             let socket = UnixListener::bind(path)?;
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-            socket.set_nonblocking(true)?;
             Ok((Socket::File(socket), bind.clone()))
         }
     }
@@ -254,24 +262,18 @@ async fn serve(socket: Socket, listener: Listener, mut stopped: watch::Receiver<
     let crowd = Crowd::new(listener, stopped.clone());
     let accept = async {
         match socket {
-            Socket::Port(socket) => {
-                let Ok(socket) = tokio::net::TcpListener::from_std(socket) else { return };
-                loop {
-                    match socket.accept().await {
-                        Ok((stream, from)) => crowd.take_in(stream, Some(from.ip().to_canonical())),
-                        Err(error) => after(&error).await,
-                    }
+            Socket::Port(socket) => loop {
+                match socket.accept().await {
+                    Ok((stream, from)) => crowd.take_in(stream, Some(from.ip().to_canonical())),
+                    Err(error) => after(&error).await,
                 }
-            }
-            Socket::File(socket) => {
-                let Ok(socket) = tokio::net::UnixListener::from_std(socket) else { return };
-                loop {
-                    match socket.accept().await {
-                        Ok((stream, _)) => crowd.take_in(stream, None),
-                        Err(error) => after(&error).await,
-                    }
+            },
+            Socket::File(socket) => loop {
+                match socket.accept().await {
+                    Ok((stream, _)) => crowd.take_in(stream, None),
+                    Err(error) => after(&error).await,
                 }
-            }
+            },
         }
     };
     tokio::select! {
