@@ -32,6 +32,7 @@ pub fn config() -> Config {
         threads: 1,
         snapshot_bytes: SNAPSHOT_BYTES,
         operator_ops: false,
+        save: None,
     }
 }
 
