@@ -43,6 +43,7 @@ impl Desk {
                 threads: 1,
                 snapshot_bytes: keel_server::SNAPSHOT_BYTES,
                 operator_ops: true,
+                save: None,
             };
             let server = Server::start(&config).unwrap();
             tell.send(server.address()).unwrap();
