@@ -484,6 +484,7 @@ mod tests {
             threads: 1,
             snapshot_bytes: 0,
             operator_ops: false,
+            save: None,
         };
         let mut transport = Transport::on(&config, None, Box::new(Nowhere)).unwrap();
         transport.note(Some(Event::Connected(7, Nowhere.address())));

@@ -46,6 +46,7 @@ fn world() -> Game {
         game.op(ann, Op::Dock { ship: home }).unwrap();
         let [one, two] = [ann, ben].map(|pilot| game.ship_at(pilot, fit, Hex::new(-1, 0)));
         let drone = game.squad(&[game.common(1, Faction::Raider)], Hex::new(-1, 0))[0];
+        game.op(ann, Op::Activate { ship: one }).unwrap();
         game.op(ben, Op::Attack { ship: two, target: one }).unwrap();
         game.op(ann, Op::Force(Force::Wormhole(MapKey::layer(tier)))).unwrap();
         game.step(45);
