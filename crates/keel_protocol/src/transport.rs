@@ -14,8 +14,8 @@ pub const CHANNEL_ORDERED: u8 = 0;
 /// Unreliable: snapshots and their acknowledgements.
 pub const CHANNEL_LOSSY: u8 = 1;
 
-/// What may wait on a channel of one connection before the connection is given up.
-const MOST_WAITING: usize = 512 * 1024;
+/// Bytes that may wait on a channel of one connection before the connection is given up.
+pub const MOST_WAITING: usize = 512 * 1024;
 
 /// The connection of either end.
 #[must_use]

@@ -5,26 +5,40 @@
 
 pub mod accounts;
 mod admission;
+mod console;
 mod convert;
 mod gauges;
 mod guard;
+mod health;
 pub mod http;
 mod key;
 mod known;
 mod logins;
+mod metrics;
 mod pace;
 mod replication;
 mod roster;
 mod session;
+mod socket;
+mod stages;
+mod status;
 mod transport;
+mod watchdog;
 mod world;
 
 pub use admission::{Admission, Bar};
+pub use console::{
+    Console, Denial, Outcome, Overview, Player, Reply, Request, Token, TokenError, admin_routes, telemetry_routes,
+};
 pub use gauges::{Figures, Gauges, Quantiles};
+pub use health::{Health, Life};
 pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
+pub use metrics::Metrics;
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
+pub use status::Board;
+pub use watchdog::{Vital, Watchdog};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -38,7 +52,9 @@ use keel_rules::STEP;
 use keel_sim::PilotId;
 use thiserror::Error;
 
+use console::Desk;
 use logins::{Logins, Tickets};
+use metrics::Look;
 use session::{Doors, Sessions};
 use transport::Transport;
 use world::World;
@@ -46,6 +62,8 @@ use world::World;
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// What it is called in lists of servers.
+    pub name: String,
     /// Where it listens.
     pub bind: SocketAddr,
     /// Who may connect.
@@ -144,8 +162,8 @@ const KEY_FILE: &str = "connect.key";
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
-/// Steps from one look at what gets lost to the next: a second.
-const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
+/// Steps from one look at what there is and what gets lost to the next: a second.
+const LOOK_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
 
 /// The clock of the wall, in seconds since 1970; 0 for one that stands before that.
 fn utc() -> u64 {
@@ -171,10 +189,36 @@ pub struct Server {
     start: Instant,
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
+    /// Time by which the world had fallen behind when that was last counted.
+    slipped: Duration,
     gauges: Arc<Gauges>,
-    admission: Arc<Admission>,
     logins: Option<Arc<Logins>>,
     login_counts: Arc<LoginCounts>,
+    metrics: Arc<Metrics>,
+    health: Arc<Health>,
+    admission: Arc<Admission>,
+    board: Arc<Board>,
+    console: Console,
+    reload: Arc<AtomicBool>,
+    desk: Desk,
+    operator_ops: bool,
+}
+
+/// What other threads may hold of a server: to look at it, and to ask it for something.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    /// What it does, in numbers.
+    pub metrics: Arc<Metrics>,
+    /// Whether it is well.
+    pub health: Arc<Health>,
+    /// Whether who comes is let in.
+    pub admission: Arc<Admission>,
+    /// What anyone may know of it.
+    pub board: Arc<Board>,
+    /// The way to its loop.
+    pub console: Console,
+    /// Set to have the balance read again.
+    pub reload: Arc<AtomicBool>,
 }
 
 /// What a server has done when it stops.
@@ -202,8 +246,11 @@ impl Server {
             Access::Unsecured => None,
             Access::Accounts(logins) => Some(key(logins)?),
         };
-        let transport = Transport::bind(config, key.as_ref())?;
         let (admission, login_counts) = (Arc::new(Admission::default()), Arc::new(LoginCounts::default()));
+        let metrics = Arc::new(Metrics::new(config.max_clients, Arc::clone(&login_counts)));
+        let health = Arc::new(Health::new(Arc::clone(&admission)));
+        let board = Arc::new(Board::new(&config.name, config.max_clients));
+        let transport = Transport::bind(config, key.as_ref(), Arc::clone(&metrics), Arc::clone(&board))?;
         let (mut logins, mut tickets) = (None, None);
         if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
             let given = Arc::new(Tickets::new(key, transport.public(), config.life, start));
@@ -211,13 +258,36 @@ impl Server {
             let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
             logins = Some(Arc::new(taken));
         }
-        let world = World::new(config);
-        let doors = Doors { tickets, admission: Arc::clone(&admission), login_counts: Arc::clone(&login_counts) };
+        let world = World::new(config, Arc::clone(&health));
+        let doors = Doors {
+            tickets,
+            admission: Arc::clone(&admission),
+            login_counts: Arc::clone(&login_counts),
+            metrics: Arc::clone(&metrics),
+        };
         let sessions = Sessions::new(world.welcome(), config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
-        let gauges = Arc::new(Gauges::new());
-        let warned = Default::default();
-        Ok(Self { transport, sessions, world, pace, start, warned, gauges, admission, logins, login_counts })
+        let (console, desk) = Desk::new();
+        Ok(Self {
+            transport,
+            sessions,
+            world,
+            pace,
+            start,
+            warned: Default::default(),
+            slipped: Duration::ZERO,
+            gauges: Arc::new(Gauges::new()),
+            logins,
+            login_counts,
+            metrics,
+            health,
+            admission,
+            board,
+            console,
+            reload: Arc::default(),
+            desk,
+            operator_ops: config.operator_ops,
+        })
     }
 
     /// Where it listens.
@@ -236,6 +306,19 @@ impl Server {
     #[must_use]
     pub fn gauges(&self) -> Arc<Gauges> {
         Arc::clone(&self.gauges)
+    }
+
+    /// What other threads may hold of it.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle {
+            metrics: Arc::clone(&self.metrics),
+            health: Arc::clone(&self.health),
+            admission: Arc::clone(&self.admission),
+            board: Arc::clone(&self.board),
+            console: self.console.clone(),
+            reload: Arc::clone(&self.reload),
+        }
     }
 
     /// What takes logins, to be started by [`http::Http`]; `None` for a server that takes whoever asks.
@@ -267,6 +350,7 @@ impl Server {
     pub fn turn(&mut self) -> Duration {
         let taken = self.transport.receive(self.start.elapsed());
         self.sessions.listen(&mut self.transport, self.start.elapsed(), &mut self.world);
+        self.attend();
         let is_step = self.pace.is_due(self.start.elapsed());
         if is_step {
             self.step();
@@ -283,13 +367,14 @@ impl Server {
         if is_step || taken > MANY { rest.min(SHORT_REST) } else { rest }
     }
 
-    /// Runs until `stop` is set, then says goodbye to everyone.
+    /// Runs until `stop` is set, or an operator's stop is due, then says goodbye to everyone.
     pub fn run(mut self, stop: &AtomicBool) -> Report {
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) && !self.desk.is_over(self.start.elapsed()) {
             let rest = self.turn();
             std::thread::sleep(rest);
         }
         info!("stopping");
+        self.health.stop();
         self.sessions.part(&mut self.transport);
         self.transport.send(true);
         self.transport.close();
@@ -298,14 +383,44 @@ impl Server {
 
     /// Runs a step, and tells and sends everyone what it did.
     fn step(&mut self) {
+        if self.desk.hangs() {
+            console::hang();
+        }
         let begun = Instant::now();
+        let orders = self.world.waiting();
         self.world.step(utc());
         let sim = begun.elapsed();
+        self.world.stages().enter(stages::TELLING);
+        self.desk.answer(self.world.operated());
         self.sessions.tell(&mut self.transport, self.start.elapsed(), &mut self.world, self.pace.percent());
+        self.world.stages().enter(stages::SENDING);
         self.transport.send(true);
-        self.gauges.count(sim, begun.elapsed());
-        if self.world.now().is_multiple_of(LOSS_EVERY) {
-            self.gauges.count_lost(self.transport.lost());
+        self.world.stages().end();
+        let whole = begun.elapsed();
+        self.gauges.count(sim, whole);
+        self.metrics.count_step(self.world.stages().took(), whole);
+        self.board.set(self.sessions.playing(), self.pace.percent());
+        if self.world.now().is_multiple_of(LOOK_EVERY) {
+            self.look(orders);
         }
+        self.health.step();
+    }
+
+    /// Looks at what there is.
+    fn look(&mut self, orders: usize) {
+        let lost = self.transport.lost();
+        self.gauges.count_lost(lost);
+        self.metrics.see(&Look {
+            census: self.world.census(),
+            connections: self.transport.clients().len(),
+            players: self.sessions.playing(),
+            pace: self.pace.percent(),
+            // A sum of nothing is a negative zero.
+            lost: lost + 0.0,
+            orders,
+            unacknowledged: self.transport.unacknowledged(),
+        });
+        let slipped = self.pace.slipped();
+        self.metrics.count_slip(slipped.saturating_sub(std::mem::replace(&mut self.slipped, slipped)));
     }
 }

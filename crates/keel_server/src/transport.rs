@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bevy_log::debug;
-use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, encode};
+use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_WAITING, NETCODE_ID, ToClient, connection_config, encode};
 use renet::{Bytes, RenetServer};
 use renetcode::{
     NETCODE_MAX_PACKET_BYTES, NETCODE_USER_DATA_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
 };
 
 use crate::key::ConnectKey;
+use crate::metrics::Metrics;
+use crate::socket::Socket;
+use crate::status::Board;
 use crate::{Access, Config, StartError, guard};
 
 /// A connection, for as long as it lasts.
@@ -40,7 +44,7 @@ const MOST_EXCESS: u32 = 4096;
 const FORGIVEN: u32 = 4;
 
 pub(crate) struct Transport {
-    socket: UdpSocket,
+    socket: Socket,
     address: SocketAddr,
     public: SocketAddr,
     netcode: NetcodeServer,
@@ -65,7 +69,12 @@ struct Flow {
 
 impl Transport {
     /// Listens, for connections whose tokens the key has sealed, or without one for whoever asks.
-    pub(crate) fn bind(config: &Config, key: Option<&ConnectKey>) -> Result<Self, StartError> {
+    pub(crate) fn bind(
+        config: &Config,
+        key: Option<&ConnectKey>,
+        metrics: Arc<Metrics>,
+        board: Arc<Board>,
+    ) -> Result<Self, StartError> {
         if !config.bind.ip().is_loopback() && key.is_none() {
             return Err(StartError::Open(config.bind));
         }
@@ -73,9 +82,8 @@ impl Transport {
             return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
         }
         let failed = |source| StartError::Bind { address: config.bind, source };
-        let socket = UdpSocket::bind(config.bind).map_err(failed)?;
-        socket.set_nonblocking(true).map_err(failed)?;
-        let address = socket.local_addr().map_err(failed)?;
+        let socket = Socket::bind(config.bind, metrics, board).map_err(failed)?;
+        let address = socket.address().map_err(failed)?;
         let public = match &config.access {
             Access::Accounts(logins) => logins.public.unwrap_or(address),
             Access::Unsecured => address,
@@ -195,6 +203,17 @@ impl Transport {
         shares / clients.len().max(1) as f64
     }
 
+    /// Bytes of ordered messages that clients have not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> usize {
+        let free = |client| self.renet.channel_available_memory(client, CHANNEL_ORDERED);
+        self.renet.clients_id_iter().map(|client| MOST_WAITING.saturating_sub(free(client))).sum()
+    }
+
+    /// Where a client is, how long a datagram takes to get there and back in seconds, and the share that gets lost.
+    pub(crate) fn link(&self, client: ClientId) -> (Option<SocketAddr>, f64, f64) {
+        (self.netcode.client_addr(client), self.renet.rtt(client), self.renet.packet_loss(client))
+    }
+
     pub(crate) fn disconnect(&mut self, client: ClientId) {
         let result = self.netcode.disconnect(client);
         handle(result, &self.socket, &mut self.renet, &mut self.flow);
@@ -231,7 +250,7 @@ impl Transport {
     }
 }
 
-fn send_to(socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
+fn send_to(socket: &Socket, datagram: &[u8], to: SocketAddr) {
     // A full buffer or an unreachable peer is what the layers above are made for.
     if let Err(error) = socket.send_to(datagram, to) {
         debug!(%to, %error, "send");
@@ -240,7 +259,7 @@ fn send_to(socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
 
 fn handle(
     result: ServerResult<'_, '_>,
-    socket: &UdpSocket,
+    socket: &Socket,
     renet: &mut RenetServer,
     flows: &mut BTreeMap<ClientId, Flow>,
 ) {
