@@ -64,7 +64,7 @@ struct Logins(Arc<LoginCounts>);
 
 impl Collector for Logins {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let (name, help) = ("keel_logins", "What became of logins");
+        let (name, help) = ("logins", "What became of logins");
         let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
         let refused = LoginRefusal::ALL.map(|refusal| (refusal.name(), self.0.refused(refusal)));
         for (result, count) in [("accepted", self.0.accepted())].into_iter().chain(refused) {
