@@ -1,16 +1,21 @@
 //! The `keel` binary: the dedicated server, and what goes with it on a terminal.
 
 mod account;
+mod admin;
 mod balance;
 mod bots;
 mod fly;
+mod manual;
 mod map;
 mod serve;
 mod sight;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod stacks;
+mod status;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// A headless, server-authoritative space-combat server. Without a command it serves.
 #[derive(Parser)]
@@ -27,6 +32,10 @@ enum Command {
     /// Run the dedicated server (the default)
     #[command(after_help = serve::NOTE)]
     Serve(serve::Args),
+    /// Look at a server that runs, and have it do something
+    Admin(admin::Args),
+    /// Ask a server how it is; that needs no login
+    Status(status::Args),
     /// Fly a ship from this terminal, or by a script
     Fly(fly::Args),
     /// Draw a map, or print it
@@ -38,6 +47,15 @@ enum Command {
     /// Look at a balance file
     #[command(subcommand)]
     Balance(balance::Command),
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man(manual::ManArgs),
+    /// Print a shell's completions
+    Completions(manual::CompletionsArgs),
+    /// Print what every thread of a process is at
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[command(hide = true)]
+    Stacks(stacks::Args),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +72,12 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Account(args)) => account::run(&args),
         Some(Command::Balance(command)) => balance::run(&command),
+        Some(Command::Admin(args)) => admin::run(&args),
+        Some(Command::Status(args)) => status::run(&args),
+        Some(Command::Man(args)) => manual::man(&args, Cli::command()),
+        Some(Command::Completions(args)) => manual::completions(&args, Cli::command()),
+        #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+        Some(Command::Stacks(args)) => stacks::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

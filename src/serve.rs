@@ -1,24 +1,27 @@
 //! `keel serve`: the dedicated server.
 
+mod endpoints;
 mod file;
 mod layers;
 mod log;
 mod settings;
+mod signals;
+mod vitals;
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use keel_balance::Balance;
 use keel_server::accounts::Accounts;
-use keel_server::http::{Http, Tls};
+use keel_server::http::Tls;
 use keel_server::saves::Finished;
-use keel_server::{Access, Config, LoginConfig, SaveConfig, Server};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use keel_server::{Access, Config, LoginConfig, SaveConfig, Server, Watchdog};
+
+pub(crate) use endpoints::ADMIN_SOCKET;
+pub(crate) use signals::stop_by_signals;
 
 use layers::Flags;
 use settings::Settings;
@@ -54,17 +57,23 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = config(&settings)?;
     let hash = config.balance.hash();
     let server = Server::start(&config)?;
-    let http = server.login_listener().map(|logins| Http::start(vec![logins])).transpose()?;
+    signals::reload_by_signal(&server.handle().reload)?;
     let (address, layer) = (server.address(), settings.layer);
-    say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
-    if let Some(login) = http.as_ref().and_then(|http| http.port(0)) {
+    let endpoints = endpoints::open(&settings, &server)?;
+    let mut vitals = vitals::Vitals::new();
+    let watchdog = Watchdog::start(server.handle().health, move |vital| vitals.tell(vital));
+    let watchdog = watchdog.context("cannot start the watchdog")?;
+    let listens = format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}");
+    say(&format!("{listens}{}. Ctrl-C stops it.", endpoints.said));
+    if let Some(login) = endpoints.login {
         let scheme = if settings.login_certificate.is_some() { "https" } else { "http" };
         let count = Accounts::open(&settings.data)?.count()?;
         let hint = if count == 0 { " There is none yet: keel account add NAME makes one." } else { "" };
         say(&format!("Pilots with an account log in at {scheme}://{login}.{hint}"));
     }
     let report = server.run(&stop);
-    drop(http);
+    endpoints.http.stop();
+    drop(watchdog);
     match &report.saved {
         None => say(&format!("Stopped after {} steps.", report.steps)),
         Some(Finished { is_saved: true, .. }) => {
@@ -78,9 +87,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The data directory that a server would take by the environment and the defaults.
+pub(crate) fn data_directory() -> anyhow::Result<PathBuf> {
+    let layered = layers::settings(&Flags::default(), None, |name| std::env::var_os(name))?;
+    Ok(layered.settings.data)
+}
+
 /// What the server is started with.
 fn config(settings: &Settings) -> anyhow::Result<Config> {
     Ok(Config {
+        name: settings.name.clone(),
         bind: settings.bind,
         access: if settings.unsecured { Access::Unsecured } else { Access::Accounts(logins(settings)?) },
         balance: Arc::new(Balance::load(&settings.balance)?),
@@ -121,17 +137,6 @@ fn logins(settings: &Settings) -> anyhow::Result<LoginConfig> {
         public: settings.public,
         life: Duration::from_secs(settings.login_seconds),
     })
-}
-
-/// A flag that is set when the process is told to stop.
-pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The second of a kind does not wait for the loop.
-        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
-        flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
-    }
-    Ok(stop)
 }
 
 /// Says something on the standard output. That nobody reads it any more is no reason to stop a server.

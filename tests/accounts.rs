@@ -180,7 +180,8 @@ fn a_server_that_has_no_accounts_yet_says_how_to_make_one() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("new");
     let Output { stdout, .. } = {
-        let mut command = keel(&["serve", "--bind", "127.0.0.1:0", "--login", "127.0.0.1:0", "--data"]);
+        let mut command =
+            keel(&["serve", "--bind", "127.0.0.1:0", "--login", "127.0.0.1:0", "--metrics", "off", "--data"]);
         let child = command.arg(&data).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(1500));
         assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());

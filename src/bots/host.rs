@@ -25,6 +25,7 @@ impl Host {
     /// Starts a server that takes operator's orders, on a port of this machine that the system chooses.
     pub(super) fn start(balance: &Path, layer: u8, seed: u64, pilots: u16) -> anyhow::Result<Self> {
         let config = Config {
+            name: "Keel".to_owned(),
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             access: Access::Unsecured,
             balance: Arc::new(Balance::load(balance)?),

@@ -26,7 +26,7 @@ const FILE: &str = "keel.ron";
 pub(super) type Texts = BTreeMap<String, Vec<OsString>>;
 
 /// What was said on the command line, and nothing else.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Flags(Texts);
 
 impl Args for Flags {
@@ -236,6 +236,9 @@ mod tests {
             ("threads", ["2", "3", "4"]),
             ("snapshot_bytes", ["2000", "3000", "4000"]),
             ("operator_ops", ["true", "false", "true"]),
+            ("metrics", ["off", "127.0.0.1:1", "127.0.0.1:2"]),
+            ("admin", ["off", "socket", "127.0.0.1:1"]),
+            ("admin_token_file", ["a", "b", "c"]),
             ("log_format", ["json", "text", "json"]),
         ];
         let command = command();
@@ -256,9 +259,13 @@ mod tests {
             let expect = |layered: Result<Layered, String>, text: &str, from: &str| {
                 assert_eq!(of(&layered.unwrap()), (text.to_owned(), from.to_owned()), "{id}");
             };
-            let default = arg.get_default_values().first().map(|text| text.to_str().unwrap().to_owned());
-            let default = default.unwrap_or_default();
-            expect(laid(&[], None, &[]), &default, "default");
+            let default = arg.get_default_values().first().and_then(|text| text.to_str());
+            let bare = laid(&[], None, &[]).unwrap();
+            let (_, texts, _) = bare.values.iter().find(|(other, ..)| other == id).unwrap();
+            assert_eq!(
+                (texts.first().and_then(|text| text.to_str()), origin(&bare, id)),
+                (default, "default".to_owned())
+            );
             expect(laid(&[], Some(&file), &[]), in_file, "line 2");
             expect(laid(&[], Some(&file), &variables), in_environment, &variable);
             expect(laid(&[&said], Some(&file), &variables), in_flag, &flag(id));

@@ -1,6 +1,6 @@
 //! The log: to the standard error, as text or JSON.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use bevy_app::{App, Plugin};
 use bevy_log::{BoxedFmtLayer, LogPlugin, tracing_subscriber};
@@ -21,11 +21,90 @@ pub(super) fn start(format: LogFormat) {
 
 /// For people, with colours only where one looks at it.
 fn text(_: &mut App) -> Option<BoxedFmtLayer> {
-    let colours = std::io::stderr().is_terminal();
-    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr)))
+    let colours = io::stderr().is_terminal();
+    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(io::stderr)))
 }
 
 /// For machines: one object a line.
 fn json(_: &mut App) -> Option<BoxedFmtLayer> {
-    Some(Box::new(tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(std::io::stderr)))
+    let writer = || Escaped(io::stderr());
+    Some(Box::new(tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(writer)))
+}
+
+/// Writes control characters that JSON leaves as they are, U+007F to U+009F, as escapes: terminals obey some. Whoever writes an event
+/// writes it whole.
+struct Escaped<W>(W);
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = String::with_capacity(bytes.len());
+        for letter in String::from_utf8_lossy(bytes).chars() {
+            match letter {
+                '\u{7f}'..='\u{9f}' => text.push_str(&format!("\\u{:04x}", u32::from(letter))),
+                letter => text.push(letter),
+            }
+        }
+        self.0.write_all(text.as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use bevy_log::info;
+    use bevy_log::tracing_subscriber::fmt::MakeWriter;
+    use bevy_log::tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl<'a> MakeWriter<'a> for Kept {
+        type Writer = Self;
+
+        fn make_writer(&'a self) -> Self {
+            self.clone()
+        }
+    }
+
+    #[test]
+    fn what_a_client_calls_itself_is_one_line_and_moves_no_cursor() {
+        let name = "ann\n2026-01-01 ERROR \u{1b}[2J\r\u{7}\u{9b}31m\"";
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let kept = Kept::default();
+            let layer = tracing_subscriber::fmt::layer().with_ansi(false);
+            let log = || info!(name, reason = name.to_owned(), "refused");
+            match format {
+                LogFormat::Text => {
+                    let layer = layer.with_writer(kept.clone());
+                    bevy_log::tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
+                }
+                LogFormat::Json => {
+                    let writer = kept.clone();
+                    let layer = layer.json().flatten_event(true).with_writer(move || Escaped(writer.clone()));
+                    bevy_log::tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), log);
+                }
+            }
+            let text = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
+            assert!(text.contains("ann") && text.lines().count() == 1, "{text:?}");
+            assert!(!text.trim_end().chars().any(char::is_control), "{text:?}");
+        }
+    }
 }

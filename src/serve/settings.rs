@@ -5,8 +5,9 @@
 //! nothing that is printed, logged or seen in a list of processes gives one away. Nor is any named like what a container's
 //! host puts into the environment of a service called keel, such as `KEEL_PORT`.
 
-use std::net::SocketAddr;
+use std::net::{AddrParseError, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use keel_server::http::Proxies;
 use keel_server::{LOGIN_LIFE, SAVE_EVERY, SNAPSHOT_BYTES};
@@ -80,9 +81,62 @@ pub(crate) struct Settings {
     /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
     #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
     pub(crate) operator_ops: bool,
+    /// Where numbers and health are asked for by HTTP, as IP:PORT, or off: /metrics, /healthz, /readyz and /status
+    #[arg(long, default_value = "127.0.0.1:7779", value_name = "ADDRESS")]
+    pub(crate) metrics: Metrics,
+    /// Where keel admin gets in: socket, for admin.sock in the data directory, off, or an IP:PORT of this machine for those who
+    /// have the token
+    #[arg(long, default_value = "socket", value_name = "WHERE")]
+    pub(crate) admin: Admin,
+    /// The file that has the token for --admin IP:PORT; others must not be able to read it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admin_token_file: Option<PathBuf>,
     /// How the log is written: for people, or one JSON object a line
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     pub(crate) log_format: LogFormat,
+}
+
+/// Where numbers are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metrics {
+    Off,
+    At(SocketAddr),
+}
+
+impl FromStr for Metrics {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self::Off),
+            _ => text.parse().map(Self::At).map_err(|error: AddrParseError| format!("{error}, or off")),
+        }
+    }
+}
+
+/// Where the console is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admin {
+    Off,
+    Socket,
+    At(SocketAddr),
+}
+
+impl FromStr for Admin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self::Off),
+            "socket" => Ok(Self::Socket),
+            _ => match text.parse::<SocketAddr>() {
+                // What crosses a network has to be encrypted, and this is not.
+                Ok(address) if !address.ip().is_loopback() => Err("it is no address of this machine alone".to_owned()),
+                Ok(address) => Ok(Self::At(address)),
+                Err(error) => Err(format!("{error}, socket or off")),
+            },
+        }
+    }
 }
 
 /// How the log is written.

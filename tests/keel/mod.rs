@@ -19,21 +19,34 @@ pub(crate) fn keel(args: &[&str]) -> Command {
 pub(crate) struct Server {
     pub(crate) process: Child,
     pub(crate) address: String,
+    /// Where its numbers are, as IP:PORT.
+    pub(crate) metrics: String,
+    /// The data directory that goes with it, if it has one of its own.
+    own: Option<tempfile::TempDir>,
     stdout: BufReader<std::process::ChildStdout>,
 }
 
 impl Server {
     /// One that takes whoever asks.
     pub(crate) fn start(args: &[&str]) -> Self {
-        Self::spawn(
-            keel(&["serve", "--unsecured", "--ephemeral", "--bind", "127.0.0.1:0"]).args(args).stderr(Stdio::null()),
-        )
+        Self::start_with(args, |command| command.stderr(Stdio::null()))
+    }
+
+    /// One that takes whoever asks, with a data directory of its own.
+    pub(crate) fn start_with(args: &[&str], set: impl FnOnce(&mut Command) -> &mut Command) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let mut command =
+            keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--data"]);
+        let mut server = Self::spawn(set(command.arg(data.path()).args(args)));
+        server.own = Some(data);
+        server
     }
 
     /// One with the accounts of a data directory, and the address where they log in. It logs there, into `log`.
     pub(crate) fn start_secured(data: &Path, args: &[&str]) -> (Self, String) {
         let log = std::fs::OpenOptions::new().append(true).create(true).open(data.join("log")).unwrap();
-        let mut command = keel(&["serve", "--bind", "127.0.0.1:0", "--login", "127.0.0.1:0", "--data"]);
+        let mut command =
+            keel(&["serve", "--bind", "127.0.0.1:0", "--login", "127.0.0.1:0", "--metrics", "off", "--data"]);
         let mut server = Self::spawn(command.arg(data).args(args).stderr(log));
         let mut line = String::new();
         server.stdout.read_line(&mut line).unwrap();
@@ -49,7 +62,13 @@ impl Server {
         stdout.read_line(&mut line).unwrap();
         let address = line.strip_prefix("Keel listens on ").and_then(|rest| rest.split(": ").next());
         let address = address.unwrap_or_else(|| panic!("the server said {line:?}")).to_owned();
-        Self { process, address, stdout }
+        let metrics = part(&line, "metrics on http://").unwrap_or_default();
+        Self { process, address, metrics, own: None, stdout }
+    }
+
+    /// Its data directory.
+    pub(crate) fn data(&self) -> &Path {
+        self.own.as_ref().expect("it has one of its own").path()
     }
 
     /// Stops it as an operator does; what it said since, and whether it was content.
@@ -61,6 +80,24 @@ impl Server {
         self.stdout.read_to_string(&mut rest).unwrap();
         (rest, status.success())
     }
+}
+
+/// What follows a phrase of a line, up to the next comma or the sentence's end.
+pub(crate) fn part(line: &str, phrase: &str) -> Option<String> {
+    let rest = line.split(phrase).nth(1)?;
+    let end = rest.find([',', '\n']).into_iter().chain(rest.find(". ")).min()?;
+    Some(rest[..end].to_owned())
+}
+
+/// The status and the body of what a path answers.
+pub(crate) fn get(address: &str, path: &str) -> (u16, String) {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: keel\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
 }
 
 impl Drop for Server {

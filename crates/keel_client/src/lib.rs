@@ -33,9 +33,11 @@ mod client;
 mod login;
 mod plain;
 mod replica;
+mod status;
 mod traffic;
 
 pub use client::{Client, ClientError, Event, Unsent};
+pub use keel_protocol::status::Status;
 pub use keel_protocol::{
     Answer, Bonds, Card, Chart, Charter, Command, Contact, Flags, Force, Goods, Ground, Hello, Incursion, Journal,
     Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Pool, Power, Resists, STEP_MICROS, Shot, Slot,
@@ -43,4 +45,5 @@ pub use keel_protocol::{
 };
 pub use login::{Login, LoginError, Trust};
 pub use replica::Replica;
+pub use status::ask_status;
 pub use traffic::{Flow, Traffic};

@@ -10,6 +10,7 @@ mod command;
 mod message;
 mod news;
 pub mod snapshot;
+pub mod status;
 mod transport;
 
 pub use card::{Brace, Card, Clamp, Jam, Module, Powers, Resists};
@@ -22,7 +23,7 @@ pub use message::{
 };
 pub use news::{Chart, Goods, Ground, Incursion, Journal, Storm, Wreck};
 pub use snapshot::{Ack, Contact, Flags, Leg, MAX_SNAPSHOT, Mind, OwnShip, Pool};
-pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_AHEAD, NETCODE_ID, connection_config};
+pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_AHEAD, MOST_WAITING, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
 pub const PROTOCOL_VERSION: u16 = 4;

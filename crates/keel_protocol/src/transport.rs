@@ -15,8 +15,8 @@ pub const CHANNEL_ORDERED: u8 = 0;
 /// Unreliable: snapshots and their acknowledgements.
 pub const CHANNEL_LOSSY: u8 = 1;
 
-/// What may wait on a channel of one connection.
-const MOST_WAITING: usize = 512 * 1024;
+/// Bytes that may wait on a channel of one connection before the connection is given up.
+pub const MOST_WAITING: usize = 512 * 1024;
 
 /// Ordered messages of a client's that may wait for one before them.
 pub const MOST_AHEAD: u64 = 1024;

@@ -5,6 +5,7 @@ use std::fmt::{Debug, Write};
 
 use bincode::{Decode, Encode};
 use keel_protocol::snapshot::{Ack, Block, BlockHead, Group, Head, Reader, put_gone};
+use keel_protocol::status::{Status, answer, query, read_answer};
 use keel_protocol::{
     Answer, Bonds, Card, Chart, Charter, Command, Contact, Flags, Force, Goods, Ground, Hello, Incursion, Journal,
     Kind, Leg, Line, Map, Mind, Module, Named, OwnShip, Part, Pilot, Pool, Power, Powers, Resists, Shot, Slot, Stance,
@@ -319,12 +320,28 @@ fn read_own(packet: &[u8], base: Option<&OwnShip>, head: BlockHead, ship: &OwnSh
     assert_eq!(Block::take(&mut bytes, 1000).unwrap(), None);
 }
 
+fn status(vectors: &mut Vectors) {
+    vectors.bytes("Status query", "number 258", &query(258));
+    let status = Status {
+        name: "Deep end".into(),
+        version: "0.1.0".into(),
+        protocol: 4,
+        players: 7,
+        max_players: 256,
+        pace: 83,
+    };
+    let bytes = answer(258, &status);
+    assert_eq!(read_answer(&bytes, 258).as_ref(), Some(&status));
+    vectors.bytes("Status answer", &format!("number 258, {status:?}"), &bytes);
+}
+
 #[test]
 fn the_vectors_are_what_is_sent() {
     let mut vectors = Vectors::default();
     to_server(&mut vectors);
     to_client(&mut vectors);
     packets(&mut vectors);
+    status(&mut vectors);
     if std::env::var_os("KEEL_BLESS").is_some() {
         std::fs::write(FILE, &vectors.0).unwrap();
     }

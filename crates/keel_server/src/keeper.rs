@@ -119,30 +119,33 @@ pub(crate) struct Keeper {
     most_behind: Duration,
     admission: Arc<Admission>,
     is_behind: bool,
+    /// Failures that have been counted.
+    failures: u64,
 }
 
 impl Keeper {
-    /// The world that a save has, or a new one where there is none yet, and what keeps it from then on.
+    /// Makes a new world the one that a save has, if there is one yet, and keeps it from then on.
     pub(crate) fn open(
         config: &Config,
         save: &SaveConfig,
         admission: &Arc<Admission>,
-    ) -> Result<(World, Self), StartError> {
-        let load = |store: Store| -> Result<(World, Store), StartError> {
+        world: &mut World,
+    ) -> Result<Self, StartError> {
+        let mut load = |store: Store| -> Result<Store, StartError> {
             let mut rows = BTreeMap::new();
             store.each(|kind, id, data| {
                 let (key, row) = read_row(kind, id, data)?;
                 rows.insert(key, row);
                 Ok::<_, LoadError>(())
             })?;
-            let mut world = World::restored(config, rows).map_err(LoadError::from)?;
+            world.restore(rows).map_err(LoadError::from)?;
             let hash = format_args!("{:016x}", world.hash());
             info!(step = world.now(), %hash, data = %save.data.display(), "goes on with the world of the save");
             world.resume();
-            Ok((world, store))
+            Ok(store)
         };
-        let (world, store) = match Store::open(&save.data).map_err(LoadError::from)? {
-            Opened::New(vacant) => (World::new(config), vacant.begin(config.seed)),
+        let store = match Store::open(&save.data).map_err(LoadError::from)? {
+            Opened::New(vacant) => vacant.begin(config.seed),
             Opened::Whole(store) => load(*store)?,
             Opened::Old(old) => load(old.migrate(MIGRATIONS).map_err(LoadError::from)?.0)?,
         };
@@ -150,12 +153,18 @@ impl Keeper {
         let writer = Writer::start(store, settings).map_err(StartError::Thread)?;
         let (status, admission) = (writer.status(), Arc::clone(admission));
         let (every, most_behind) = (save.every.max(1), save.most_behind);
-        Ok((world, Self { writer, status, every, most_behind, admission, is_behind: false }))
+        Ok(Self { writer, status, every, most_behind, admission, is_behind: false, failures: 0 })
     }
 
     /// How the save is.
     pub(crate) fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status)
+    }
+
+    /// How far the save is behind, and how often it has failed since this was last asked.
+    pub(crate) fn look(&mut self) -> (Duration, u64) {
+        let report = self.status.report();
+        (report.lag, report.failures - std::mem::replace(&mut self.failures, report.failures))
     }
 
     /// A step has run: hands over what has changed, if it is time for that.

@@ -8,30 +8,44 @@ mod admission;
 mod boundary;
 mod bucket;
 mod clock;
+mod console;
 mod convert;
 mod gauges;
+mod health;
 pub mod http;
 mod keeper;
 mod key;
 mod known;
 mod logins;
+mod metrics;
 mod pace;
 mod replication;
 mod roster;
 pub mod saves;
 mod session;
+mod socket;
+mod stages;
+mod status;
 mod transport;
+mod watchdog;
 mod world;
 
 pub use admission::{Admission, Bar};
 pub use clock::{Clock, SystemClock};
+pub use console::{
+    Console, Denial, Outcome, Overview, Player, Reply, Request, Token, TokenError, admin_routes, telemetry_routes,
+};
 pub use gauges::{Figures, Gauges, Quantiles};
+pub use health::{Health, Life};
 pub use keeper::{LoadError, SAVE_EVERY, SaveConfig, read_row};
 pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
+pub use metrics::Metrics;
 pub use pace::Pace;
 pub use replication::{Nonsense, Replication, Sight, Viewer};
+pub use status::Board;
 pub use transport::Wire;
+pub use watchdog::{Vital, Watchdog};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -45,15 +59,20 @@ use keel_rules::STEP;
 use keel_sim::PilotId;
 use thiserror::Error;
 
+use console::Desk;
 use keeper::Keeper;
 use logins::{Logins, Tickets};
+use metrics::Look;
 use session::{Doors, Sessions};
+use socket::Socket;
 use transport::Transport;
 use world::World;
 
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// What it is called in lists of servers.
+    pub name: String,
     /// Where it listens.
     pub bind: SocketAddr,
     /// Who may connect.
@@ -166,8 +185,8 @@ const KEY_FILE: &str = "connect.key";
 /// How often the log says that the world runs slower.
 const WARN_EVERY: Duration = Duration::from_secs(5);
 
-/// Steps from one look at what gets lost to the next: a second.
-const LOSS_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
+/// Steps from one look at what there is and what gets lost to the next: a second.
+const LOOK_EVERY: u64 = keel_rules::STEPS_PER_SECOND as u64;
 
 /// The key of a data directory, which is made with it at the first start.
 fn key(config: &LoginConfig) -> Result<ConnectKey, StartError> {
@@ -191,13 +210,39 @@ pub struct Server {
     burden: Option<Box<dyn FnMut()>>,
     /// Time by which the world had fallen behind when the log last said so, and when that was.
     warned: (Duration, Duration),
+    /// Time by which the world had fallen behind when that was last counted.
+    slipped: Duration,
     gauges: Arc<Gauges>,
-    admission: Arc<Admission>,
     logins: Option<Arc<Logins>>,
     login_counts: Arc<LoginCounts>,
     keeper: Option<Keeper>,
     /// The step with which it began.
     begun: u64,
+    metrics: Arc<Metrics>,
+    health: Arc<Health>,
+    admission: Arc<Admission>,
+    board: Arc<Board>,
+    console: Console,
+    reload: Arc<AtomicBool>,
+    desk: Desk,
+    operator_ops: bool,
+}
+
+/// What other threads may hold of a server: to look at it, and to ask it for something.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    /// What it does, in numbers.
+    pub metrics: Arc<Metrics>,
+    /// Whether it is well.
+    pub health: Arc<Health>,
+    /// Whether who comes is let in.
+    pub admission: Arc<Admission>,
+    /// What anyone may know of it.
+    pub board: Arc<Board>,
+    /// The way to its loop.
+    pub console: Console,
+    /// Set to have the balance read again.
+    pub reload: Arc<AtomicBool>,
 }
 
 /// What a server has done when it stops.
@@ -226,12 +271,12 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start_on(config: &Config, wire: Box<dyn Wire>, clock: Box<dyn Clock>) -> Result<Self, StartError> {
-        Self::with(config, |config, key| Transport::on(config, key, wire), clock)
+        Self::with(config, |_, _| Ok(wire), clock)
     }
 
     fn with(
         config: &Config,
-        transport: impl FnOnce(&Config, Option<&ConnectKey>) -> Result<Transport, StartError>,
+        wire: impl FnOnce(&Config, Option<&ConnectKey>) -> Result<Box<dyn Wire>, StartError>,
         clock: Box<dyn Clock>,
     ) -> Result<Self, StartError> {
         config.check()?;
@@ -241,8 +286,12 @@ impl Server {
             Access::Unsecured => None,
             Access::Accounts(logins) => Some(key(logins)?),
         };
-        let transport = transport(config, key.as_ref())?;
         let (admission, login_counts) = (Arc::new(Admission::default()), Arc::new(LoginCounts::default()));
+        let metrics = Arc::new(Metrics::new(config.max_clients, Arc::clone(&login_counts)));
+        let health = Arc::new(Health::new(Arc::clone(&admission)));
+        let board = Arc::new(Board::new(&config.name, config.max_clients));
+        let wire = Socket::new(wire(config, key.as_ref())?, Arc::clone(&metrics), Arc::clone(&board));
+        let transport = Transport::on(config, key.as_ref(), Box::new(wire))?;
         let (mut logins, mut tickets) = (None, None);
         if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
             let given = Arc::new(Tickets::new(key, transport.public(), config.life, sealed));
@@ -250,18 +299,18 @@ impl Server {
             let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
             logins = Some(Arc::new(taken));
         }
-        let (world, keeper) = match &config.save {
-            None => (World::new(config), None),
-            Some(save) => {
-                let (world, keeper) = Keeper::open(config, save, &admission)?;
-                (world, Some(keeper))
-            }
+        let mut world = World::new(config, Arc::clone(&health));
+        let keeper = config.save.as_ref().map(|save| Keeper::open(config, save, &admission, &mut world)).transpose()?;
+        let doors = Doors {
+            tickets,
+            admission: Arc::clone(&admission),
+            login_counts: Arc::clone(&login_counts),
+            metrics: Arc::clone(&metrics),
         };
-        let doors = Doors { tickets, admission: Arc::clone(&admission), login_counts: Arc::clone(&login_counts) };
         let sessions = Sessions::new(&world, config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
-        let gauges = Arc::new(Gauges::new());
-        let (warned, burden, begun) = (Default::default(), None, world.now());
+        let (console, desk) = Desk::new();
+        let begun = world.now();
         Ok(Self {
             transport,
             sessions,
@@ -269,12 +318,20 @@ impl Server {
             pace,
             clock,
             start,
-            burden,
-            warned,
-            gauges,
-            admission,
+            burden: None,
+            warned: Default::default(),
+            slipped: Duration::ZERO,
+            gauges: Arc::new(Gauges::new()),
             logins,
             login_counts,
+            metrics,
+            health,
+            admission,
+            board,
+            console,
+            reload: Arc::default(),
+            desk,
+            operator_ops: config.operator_ops,
             keeper,
             begun,
         })
@@ -314,6 +371,19 @@ impl Server {
         Arc::clone(&self.gauges)
     }
 
+    /// What other threads may hold of it.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        Handle {
+            metrics: Arc::clone(&self.metrics),
+            health: Arc::clone(&self.health),
+            admission: Arc::clone(&self.admission),
+            board: Arc::clone(&self.board),
+            console: self.console.clone(),
+            reload: Arc::clone(&self.reload),
+        }
+    }
+
     /// What takes logins, to be started by [`http::Http`]; `None` for a server that takes whoever asks.
     #[must_use]
     pub fn login_listener(&self) -> Option<http::Listener> {
@@ -349,6 +419,7 @@ impl Server {
     pub fn turn(&mut self) -> Duration {
         let taken = self.transport.receive(self.now());
         self.sessions.listen(&mut self.transport, &mut self.world);
+        self.attend();
         let is_step = self.pace.is_due(self.now());
         if is_step {
             self.step();
@@ -366,13 +437,14 @@ impl Server {
         if is_step || taken > MANY { rest.min(SHORT_REST) } else { rest }
     }
 
-    /// Runs until `stop` is set, then says goodbye to everyone.
+    /// Runs until `stop` is set, or an operator's stop is due, then says goodbye to everyone.
     pub fn run(mut self, stop: &AtomicBool) -> Report {
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) && !self.desk.is_over(self.now()) {
             let rest = self.turn();
             std::thread::sleep(rest);
         }
         info!("stopping");
+        self.health.stop();
         self.sessions.part(&mut self.transport);
         self.transport.send(true);
         self.transport.close();
@@ -382,20 +454,54 @@ impl Server {
 
     /// Runs a step, and tells and sends everyone what it did.
     fn step(&mut self) {
+        if self.desk.hangs() {
+            console::hang();
+        }
         let begun = Instant::now();
+        let orders = self.world.waiting();
         self.world.step(self.clock.utc());
         if let Some(work) = &mut self.burden {
             work();
         }
         let sim = begun.elapsed();
+        self.world.stages().enter(stages::TELLING);
+        self.desk.answer(self.world.operated());
         self.sessions.tell(&mut self.transport, &mut self.world, self.pace.percent());
+        self.world.stages().enter(stages::SENDING);
         self.transport.send(true);
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&mut self.world);
         }
-        self.gauges.count(sim, begun.elapsed(), self.pace.percent());
-        if self.world.now().is_multiple_of(LOSS_EVERY) {
-            self.gauges.count_lost(self.transport.lost());
+        self.world.stages().end();
+        let whole = begun.elapsed();
+        self.gauges.count(sim, whole, self.pace.percent());
+        self.metrics.count_step(self.world.stages().took(), whole);
+        self.board.set(self.sessions.playing(), self.pace.percent());
+        if self.world.now().is_multiple_of(LOOK_EVERY) {
+            self.look(orders);
         }
+        self.health.step();
+    }
+
+    /// Looks at what there is.
+    fn look(&mut self, orders: usize) {
+        let lost = self.transport.lost();
+        self.gauges.count_lost(lost);
+        self.metrics.see(&Look {
+            census: self.world.census(),
+            connections: self.transport.clients().len(),
+            players: self.sessions.playing(),
+            pace: self.pace.percent(),
+            // A sum of nothing is a negative zero.
+            lost: lost + 0.0,
+            orders,
+            unacknowledged: self.transport.unacknowledged(),
+        });
+        if let Some(keeper) = &mut self.keeper {
+            let (lag, failures) = keeper.look();
+            self.metrics.see_save(lag, failures);
+        }
+        let slipped = self.pace.slipped();
+        self.metrics.count_slip(slipped.saturating_sub(std::mem::replace(&mut self.slipped, slipped)));
     }
 }

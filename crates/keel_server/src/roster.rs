@@ -30,6 +30,16 @@ pub(crate) enum Taken {
     Alike,
 }
 
+impl Taken {
+    /// What a count calls it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Full => "too_many_pilots",
+            Self::Alike => "look_alike",
+        }
+    }
+}
+
 impl Roster {
     /// The roster of pilots that there are already.
     pub(crate) fn of<'a>(pilots: impl Iterator<Item = (PilotId, &'a str)>) -> Self {

@@ -16,9 +16,11 @@ use keel_sim::{Op, Order, PilotId};
 use crate::admission::Admission;
 use crate::boundary::last_net;
 use crate::bucket::Bucket;
+use crate::console::Player;
 use crate::convert;
 use crate::known::{Known, RENEWED};
 use crate::logins::{STALE, Tickets};
+use crate::metrics::Metrics;
 use crate::replication::Viewer;
 use crate::roster::Roster;
 use crate::transport::{ClientId, Transport};
@@ -63,6 +65,8 @@ struct Playing {
     known: Box<Known>,
     ops: Bucket,
     excess: u32,
+    /// When the pilot came.
+    since: Duration,
 }
 
 struct Session {
@@ -76,6 +80,7 @@ pub(crate) struct Doors {
     pub(crate) tickets: Option<Arc<Tickets>>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) login_counts: Arc<LoginCounts>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 pub(crate) struct Sessions {
@@ -178,6 +183,7 @@ impl Sessions {
                 if playing.excess > MOST_EXCESS {
                     self.refuse(transport, now, world, client, "You send too many orders.".to_owned());
                 } else if let ToServer::Op { seq, .. } = message {
+                    self.doors.metrics.count_refused("too_many_at_once");
                     let text = "Too many orders at once. This one was dropped.".to_owned();
                     transport.say(client, &ToClient::Answer(Answer { seq, accepted: false, text }));
                 } else {
@@ -204,6 +210,7 @@ impl Sessions {
                     world.order(Order { pilot, seq, op });
                 }
                 Err(refusal) => {
+                    self.doors.metrics.count_refused(refusal.into());
                     let answer = Answer { seq, accepted: false, text: refusal.to_string() };
                     transport.say(client, &ToClient::Answer(answer));
                 }
@@ -236,34 +243,39 @@ impl Sessions {
         self.sessions.iter().find(|(_, session)| is_same(session)).map(|(&client, _)| client)
     }
 
-    fn playing(&self) -> usize {
-        self.sessions.values().filter(|session| matches!(session.stage, Stage::Playing(_))).count()
-    }
-
     fn greet(&mut self, transport: &mut Transport, now: Duration, world: &mut World, client: ClientId, hello: &Hello) {
         if hello.version != PROTOCOL_VERSION {
             let reason = format!(
                 "This server speaks protocol version {PROTOCOL_VERSION}; your client speaks {}. Update the older one.",
                 hello.version
             );
+            self.doors.metrics.count_greeting("other_version");
             return self.refuse(transport, now, world, client, reason);
         }
         if let Some(reason) = self.doors.admission.closed() {
+            self.doors.metrics.count_greeting("not_admitted");
             return self.refuse(transport, now, world, client, reason);
         }
         let name = match self.name(transport, client, hello) {
             Ok(name) => name,
-            Err(reason) => return self.refuse(transport, now, world, client, reason),
+            Err(reason) => {
+                self.doors.metrics.count_greeting("no_name");
+                return self.refuse(transport, now, world, client, reason);
+            }
         };
         // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
         let other = self.roster.get(&name).and_then(|pilot| self.session_of(pilot));
         if other.is_none() && self.playing() >= self.most {
+            self.doors.metrics.count_greeting("full");
             let reason = format!("This server is full: it has its {} pilots.", self.most);
             return self.refuse(transport, now, world, client, reason);
         }
         let pilot = match self.roster.pilot(&name) {
             Ok(pilot) => pilot,
-            Err(taken) => return self.refuse(transport, now, world, client, taken.to_string()),
+            Err(taken) => {
+                self.doors.metrics.count_greeting(taken.word());
+                return self.refuse(transport, now, world, client, taken.to_string());
+            }
         };
         if let Some(other) = other {
             // Tokens are numbered as they are given: the later login flies, whichever of the two comes first.
@@ -277,6 +289,7 @@ impl Sessions {
             // What the one before has ordered and no step has done yet would be answered to the wrong one.
             world.forget_orders(pilot);
         }
+        self.doors.metrics.count_greeting(if other.is_some() { "taken_over" } else { "joined" });
         info!(name, %pilot, "joined");
         world.join(pilot, &name);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
@@ -286,6 +299,7 @@ impl Sessions {
             known: Box::default(),
             ops: Bucket::full(OPS.0, OPS.1, now),
             excess: 0,
+            since: now,
         };
         if let Some(session) = self.sessions.get_mut(&client) {
             session.stage = Stage::Playing(playing);
@@ -378,6 +392,10 @@ impl Sessions {
         // Those who are told something by which other things they know have changed.
         let mut answered = BTreeSet::new();
         for answer in &told.answers {
+            match answer.result {
+                Ok(_) => self.doors.metrics.count_accepted(),
+                Err(refusal) => self.doors.metrics.count_refused(refusal.into()),
+            }
             if let Some(&client) = clients.get(&answer.pilot) {
                 transport.say(client, &ToClient::Answer(convert::answer(answer)));
                 answered.insert(answer.pilot);
@@ -407,6 +425,65 @@ impl Sessions {
                 transport.say(client, &message);
             });
         }
+    }
+
+    /// Those who play.
+    fn playing_clients(&self) -> impl Iterator<Item = (ClientId, &Playing)> {
+        self.sessions.iter().filter_map(|(&client, session)| match &session.stage {
+            Stage::Playing(playing) => Some((client, playing)),
+            Stage::Greeting { .. } | Stage::Parting { .. } => None,
+        })
+    }
+
+    /// How many play.
+    pub(crate) fn playing(&self) -> usize {
+        self.playing_clients().count()
+    }
+
+    /// Who plays, by name.
+    pub(crate) fn players(&self, transport: &Transport, world: &World, now: Duration) -> Vec<Player> {
+        let player = |(client, playing): (ClientId, &Playing)| {
+            let (address, rtt, lost) = transport.link(client);
+            Player {
+                name: world.who(playing.pilot).map(|pilot| pilot.name).unwrap_or_default(),
+                pilot: playing.pilot.0,
+                address: address.map(|address| address.to_string()),
+                connected_s: now.saturating_sub(playing.since).as_secs(),
+                rtt_ms: rtt * 1000.0,
+                lost,
+                maps: world.maps(playing.pilot).map(|map| map.to_string()).collect(),
+            }
+        };
+        let mut players: Vec<_> = self.playing_clients().map(player).collect();
+        players.sort_by(|one, other| one.name.cmp(&other.name));
+        for player in &mut players {
+            player.maps.sort();
+            player.maps.dedup();
+        }
+        players
+    }
+
+    /// Puts a pilot out who plays under a name; whether one does.
+    pub(crate) fn kick(
+        &mut self,
+        transport: &mut Transport,
+        now: Duration,
+        world: &mut World,
+        name: &str,
+        reason: String,
+    ) -> bool {
+        let pilot = self.roster.get(name);
+        let client = self.playing_clients().find(|(_, playing)| Some(playing.pilot) == pilot).map(|(client, _)| client);
+        if let Some(client) = client {
+            self.refuse(transport, now, world, client, reason);
+        }
+        client.is_some()
+    }
+
+    /// Tells all who play something; how many that are.
+    pub(crate) fn announce(&self, transport: &mut Transport, step: u64, text: &str) -> usize {
+        let line = ToClient::Line(Line { step, ship: 0, text: text.to_owned() });
+        self.playing_clients().map(|(client, _)| transport.say(client, &line)).count()
     }
 
     /// Says goodbye to everyone.

@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bevy_log::{debug, info};
-use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, encode};
+use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_WAITING, NETCODE_ID, ToClient, connection_config, encode};
 use renet::{Bytes, RenetServer};
 use renetcode::{
     ConnectToken, NETCODE_KEY_BYTES, NETCODE_MAX_PACKET_BYTES, NETCODE_USER_DATA_BYTES, NetcodeServer,
@@ -82,16 +82,16 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    /// Listens, for connections whose tokens the key has sealed, or without one for whoever asks.
-    pub(crate) fn bind(config: &Config, key: Option<&ConnectKey>) -> Result<Self, StartError> {
+    /// The socket that a server is to listen on.
+    pub(crate) fn bind(config: &Config, key: Option<&ConnectKey>) -> Result<Box<dyn Wire>, StartError> {
         if !config.bind.ip().is_loopback() && key.is_none() {
             return Err(StartError::Open(config.bind));
         }
         let failed = |source| StartError::Bind { address: config.bind, source };
-        Self::on(config, key, Box::new(wire::Udp::bind(config.bind).map_err(failed)?))
+        Ok(Box::new(wire::Udp::bind(config.bind).map_err(failed)?))
     }
 
-    /// One on a way for datagrams that is there already.
+    /// Listens there, for connections whose tokens the key has sealed, or without one for whoever asks.
     pub(crate) fn on(config: &Config, key: Option<&ConnectKey>, wire: Box<dyn Wire>) -> Result<Self, StartError> {
         if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
             return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
@@ -360,6 +360,17 @@ impl Transport {
         shares / clients.len().max(1) as f64
     }
 
+    /// Bytes of ordered messages that clients have not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> usize {
+        let free = |client| self.renet.channel_available_memory(client, CHANNEL_ORDERED);
+        self.renet.clients_id_iter().map(|client| MOST_WAITING.saturating_sub(free(client))).sum()
+    }
+
+    /// Where a client is, how long a datagram takes to get there and back in seconds, and the share that gets lost.
+    pub(crate) fn link(&self, client: ClientId) -> (Option<SocketAddr>, f64, f64) {
+        (self.netcode.client_addr(client), self.renet.rtt(client), self.renet.packet_loss(client))
+    }
+
     pub(crate) fn disconnect(&mut self, client: ClientId) {
         let result = self.netcode.disconnect(client);
         let event = answer(result, &mut *self.wire);
@@ -475,6 +486,7 @@ mod tests {
     #[test]
     fn one_who_lets_too_much_wait_is_put_out_and_still_told_why() {
         let config = Config {
+            name: "Keel".to_owned(),
             bind: Nowhere.address(),
             access: Access::Unsecured,
             balance: std::sync::Arc::new(keel_testkit::shipped_balance()),

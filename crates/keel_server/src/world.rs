@@ -1,8 +1,11 @@
 //! The world as the server holds it: stepped, ordered about and looked at.
 
+mod census;
 mod news;
 
 pub(crate) use news::Charted;
+
+use census::Counted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,12 +19,14 @@ use keel_protocol::{Card, Charter, Journal, Line, Map, Module, PROTOCOL_VERSION,
 use keel_rules::danger;
 use keel_rules::{Kind, STEPS_PER_SECOND, Sheet};
 use keel_sim::{
-    Answered, Bonds, CharterId, CombatLog, Cut, Docked, Fitted, Fleet, Haven, Hold, InSector, Key, Maps, Noted, Now,
-    OperatorOps, Order, Orders, PilotId, RestoreError, Row, Sector, Ship, ShipId, SimPlugin, SimSet, Structure,
-    StructureKind, WallClock, Wormholes,
+    Answered, Bonds, CharterId, CombatLog, Cut, Docked, Fitted, Fleet, Force, Haven, Hold, InSector, Key, Maps, Noted,
+    Now, Operated, OperatorOps, Order, Orders, PilotId, RestoreError, Row, Sector, Ship, ShipId, SimPlugin, SimSet,
+    Structure, StructureKind, WallClock, Wormholes,
 };
 
+use crate::health::Health;
 use crate::replication::{Replication, Sight, Viewer};
+use crate::stages::{self, Stages};
 use crate::{Config, convert};
 
 pub(crate) struct World {
@@ -32,6 +37,7 @@ pub(crate) struct World {
     inside: BTreeMap<MapKey, (u16, u16)>,
     /// What is to come and what is on, for all pilots.
     pub(crate) journal: Journal,
+    counted: Counted,
 }
 
 /// A pilot's charter, and how often something of it was built or fell.
@@ -41,13 +47,14 @@ pub(crate) type Ports = (CharterId, u32);
 #[derive(Resource, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) answers: Vec<Answered>,
+    pub(crate) operated: Vec<Operated>,
     pub(crate) notes: Vec<Noted>,
     /// Whether anything may have changed among duels and charters.
     pub(crate) bonds: bool,
 }
 
 impl World {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, health: Arc<Health>) -> Self {
         let mut app = App::new();
         app.add_plugins((
             TimePlugin,
@@ -67,12 +74,15 @@ impl World {
         .init_resource::<Told>()
         .add_systems(FixedUpdate, hear.in_set(SimSet::Replicate));
         app.insert_resource(OperatorOps(config.operator_ops));
+        stages::time(&mut app, health);
         app.finish();
         app.cleanup();
         // The first update moves no time.
         app.update();
+        let counted = Counted::new(app.world_mut());
         Self {
             app,
+            counted,
             replication: Replication::default(),
             balance: config.balance.clone(),
             inside: BTreeMap::new(),
@@ -80,11 +90,9 @@ impl World {
         }
     }
 
-    /// The world that those rows tell of, as it was.
-    pub(crate) fn restored(config: &Config, rows: impl IntoIterator<Item = (Key, Row)>) -> Result<Self, RestoreError> {
-        let mut world = Self::new(config);
-        keel_sim::restore(world.app.world_mut(), rows)?;
-        Ok(world)
+    /// Becomes the world that those rows tell of, as it was.
+    pub(crate) fn restore(&mut self, rows: impl IntoIterator<Item = (Key, Row)>) -> Result<(), RestoreError> {
+        keel_sim::restore(self.app.world_mut(), rows)
     }
 
     /// Takes it up after a restart: see [`keel_sim::resume`].
@@ -138,6 +146,30 @@ impl World {
         self.app.world_mut().resource_mut::<Orders>().push(order);
     }
 
+    /// Has something happen in the next step, whatever pilots may; what becomes of it carries the ticket.
+    pub(crate) fn operate(&mut self, ticket: u32, force: Force) {
+        self.app.world_mut().resource_mut::<Orders>().operate(ticket, force);
+    }
+
+    /// What became of what operators wanted of the last step.
+    pub(crate) fn operated(&self) -> &[Operated] {
+        &self.app.world().resource::<Told>().operated
+    }
+
+    /// Orders that wait for the next step.
+    pub(crate) fn waiting(&self) -> usize {
+        self.app.world().resource::<Orders>().waiting()
+    }
+
+    /// The clock of a step's stages.
+    pub(crate) fn stages(&mut self) -> Mut<'_, Stages> {
+        self.app.world_mut().resource_mut::<Stages>()
+    }
+
+    pub(crate) fn balance_hash(&self) -> u64 {
+        self.balance.hash()
+    }
+
     /// What every client is told of this world, but for who they are.
     pub(crate) fn welcome(&self) -> Welcome {
         let balance = &*self.balance;
@@ -167,6 +199,7 @@ impl World {
 
     pub(crate) fn put_back(&mut self, mut told: Told) {
         told.answers.clear();
+        told.operated.clear();
         told.notes.clear();
         told.bonds = false;
         *self.app.world_mut().resource_mut::<Told>() = told;
@@ -363,10 +396,12 @@ impl World {
 fn hear(
     mut told: ResMut<Told>,
     mut answers: MessageReader<Answered>,
+    mut operated: MessageReader<Operated>,
     mut notes: MessageReader<Noted>,
     bonds: Res<Bonds>,
 ) {
     told.answers.extend(answers.read());
+    told.operated.extend(operated.read());
     told.notes.extend(notes.read());
     told.bonds |= bonds.is_changed();
 }

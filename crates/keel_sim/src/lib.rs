@@ -41,7 +41,7 @@ pub use incursions::{Incursion, Incursions};
 pub use minds::{Mind, Stance};
 pub use movement::{Helm, Leg, Passage};
 pub use notes::{Good, Note, Noted};
-pub use ops::Answered;
+pub use ops::{Answered, Operated};
 pub use orders::{Done, Force, Op, OperatorOps, Order, Orders, Part, Refusal, Way};
 pub use pay::{Chart, Charts, LiesIn, Load, Wreck, WreckIndex, Wrecks};
 pub use save::{Cut, Key, Kind, RestoreError, Row, changes, restore, resume, whole};

@@ -35,6 +35,7 @@ impl Plugin for OpsPlugin {
         app.init_resource::<Orders>()
             .init_resource::<OperatorOps>()
             .add_message::<Answered>()
+            .add_message::<Operated>()
             .add_message::<Noted>()
             .add_systems(FixedUpdate, apply_orders.in_set(OpsSet::Orders));
     }
@@ -51,14 +52,28 @@ pub struct Answered {
     pub result: Result<Done, Refusal>,
 }
 
+/// What became of what an operator wanted.
+#[derive(Message, Clone, Copy, Debug, PartialEq)]
+pub struct Operated {
+    /// The number that it was asked for with.
+    pub ticket: u32,
+    /// What happens, or why it does not.
+    pub result: Result<Done, Refusal>,
+}
+
 fn apply_orders(world: &mut World) {
     let mut orders = world.resource_mut::<Orders>();
-    if orders.pilots.is_empty() && orders.minds.is_empty() {
+    if orders.pilots.is_empty() && orders.minds.is_empty() && orders.operators.is_empty() {
         return;
     }
     let (mut pilots, mut minds) = (std::mem::take(&mut orders.pilots), std::mem::take(&mut orders.minds));
+    let operators = std::mem::take(&mut orders.operators);
     let (now, balance) = (world.resource::<Now>().moment(), Arc::clone(&world.resource::<Tuning>().balance));
     let mut bridge = Bridge { world, now, balance, obeying: Vec::new() };
+    for (ticket, force) in operators {
+        let result = bridge.have(None, force);
+        bridge.world.write_message(Operated { ticket, result });
+    }
     // In the order of pilots, then of arrival: the sort is stable.
     pilots.sort_by_key(|order| order.pilot);
     for Order { pilot, seq, op } in pilots.drain(..) {

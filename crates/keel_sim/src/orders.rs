@@ -31,6 +31,8 @@ pub struct Orders {
     pub(crate) joins: Vec<(PilotId, String)>,
     pub(crate) leaves: Vec<PilotId>,
     pub(crate) pilots: Vec<Order>,
+    /// What operators have happen, each with the number that its answer carries.
+    pub(crate) operators: Vec<(u32, Force)>,
     /// What minds decided in the last step.
     pub(crate) minds: Vec<(ShipId, Act)>,
 }
@@ -46,6 +48,17 @@ impl Orders {
     pub fn leave(&mut self, pilot: PilotId) {
         self.joins.retain(|&(joins, _)| joins != pilot);
         self.leaves.push(pilot);
+    }
+
+    /// An operator has something happen, whatever pilots may. `ticket` is the number that its [`crate::Operated`] carries.
+    pub fn operate(&mut self, ticket: u32, force: Force) {
+        self.operators.push((ticket, force));
+    }
+
+    /// Orders that wait for the next step.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.pilots.len() + self.operators.len()
     }
 
     /// What minds decided in the last step, by the ships' ids: that is how it is carried out.

@@ -5,13 +5,17 @@ mod roster;
 
 pub(crate) use roster::{Roster, SquadCount, crew, draw_fits, man, room, top_up};
 
+use std::sync::Arc;
+
 use bevy_app::prelude::*;
 use bevy_ecs::prelude::*;
 use keel_balance::Balance;
+use keel_map::Hex;
 use keel_rules::{ClassId, Fit, FitError, Sheet};
 use thiserror::Error;
 
 use crate::ids::SquadId;
+use crate::orders::Refusal;
 use crate::schedule::WorldSet;
 use crate::stream::{Purpose, Stream};
 use crate::structures::StructureKind;
@@ -91,6 +95,25 @@ pub fn check_fits(balance: &Balance) -> Result<(), UnfitError> {
 /// Puts a squad without ships into the world. When it is lost it does not come back.
 pub fn spawn_squad(world: &mut World, id: SquadId) -> Entity {
     spawn(world, id, None)
+}
+
+/// Puts a squad of a map's NPCs into a sector of it, for good: it is none of those that the map fills itself with.
+pub(crate) fn muster(world: &mut World, map: Entity, hex: Hex) -> Result<(), Refusal> {
+    let balance = Arc::clone(&world.resource::<Tuning>().balance);
+    let parts = world.get::<Map>(map).ok_or(Refusal::NoSuchMap)?;
+    let (sector, site) = (parts.sector(hex).ok_or(Refusal::UnknownSector)?, parts.site());
+    let size = usize::from(parts.squad).min(room(world, parts, sector));
+    if size == 0 {
+        return Err(Refusal::SectorFull);
+    }
+    let id = world.resource_mut::<SquadCount>().next();
+    let fleet = spawn(world, id, None);
+    let Some(mut squad) = world.get_mut::<Squad>(fleet) else { return Err(Refusal::SectorFull) };
+    let rules = &balance.layers[site.row()];
+    let faction = rules.npcs.factions[squad.stream.below(rules.npcs.factions.len())];
+    let fits = draw_fits(&balance, rules, faction, size, &mut squad.stream);
+    man(world, fleet, faction, &fits, sector);
+    Ok(())
 }
 
 pub(crate) fn spawn(world: &mut World, id: SquadId, map: Option<Entity>) -> Entity {

@@ -39,7 +39,7 @@ fn rule_4_lock_first_shot_battery_and_pools_at_their_steps() {
     assert_eq!(game.get::<Gun>(ship).locked_at.step(), ordered + 20);
 
     game.step(20);
-    assert_eq!(shot_steps(&game, ship), []);
+    assert!(shot_steps(&game, ship).is_empty());
     assert_eq!(*game.get::<Battery>(ship), Battery(100.0));
     // The first shot leaves one step after the lock completes.
     game.step(1);

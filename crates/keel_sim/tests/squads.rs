@@ -1,9 +1,10 @@
 //! NPC squads: where they stand, when they engage and when they are back.
 
+use bevy_ecs::message::Messages;
 use keel_balance::{Balance, Faction};
-use keel_map::Hex;
+use keel_map::{Hex, MapKey};
 use keel_rules::Moment;
-use keel_sim::{Arrival, Condition, Op, Orders, PilotId, Ship};
+use keel_sim::{Arrival, Condition, Done, Force, Op, Operated, Orders, PilotId, Refusal, Ship};
 use keel_testkit::{Game, Setup, shipped_balance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -190,7 +191,7 @@ fn rule_11_generated_layers_fill_like_plain_ones_and_are_flown_by_their_ways() {
     let far = sectors.keys().filter(|(layer, _)| *layer == 1).map(|(_, hex)| *hex);
     let far = far.max_by_key(|hex| hex.distance(Hex::CENTRE)).unwrap();
     let (pilot, ship) = game.pilot_in(game.common(0, Faction::Human));
-    let keel_sim::Done::Course { hops, arrives, .. } = game.op(pilot, Op::Move { ship, to: far }).unwrap() else {
+    let Done::Course { hops, arrives, .. } = game.op(pilot, Op::Move { ship, to: far }).unwrap() else {
         panic!("a course")
     };
     assert!(u32::from(hops) >= far.distance(Hex::CENTRE));
@@ -200,4 +201,31 @@ fn rule_11_generated_layers_fill_like_plain_ones_and_are_flown_by_their_ways() {
         game.change::<Condition>(ship, |condition| condition.0.hull = 1e9);
     }
     assert_eq!(game.hex(ship), far);
+}
+
+#[test]
+fn an_operator_has_a_squad_come_into_a_sector_that_has_room_and_needs_no_pilot() {
+    let mut game = filled(1, 3);
+    let map = MapKey::layer(1);
+    let have = |game: &mut Game, force| {
+        game.app.world_mut().resource_mut::<Orders>().operate(7, force);
+        let mut heard = game.app.world_mut().resource_mut::<Messages<Operated>>().get_cursor_current();
+        game.step(1);
+        let operated = game.app.world_mut().resource::<Messages<Operated>>();
+        let answers: Vec<Operated> = heard.read(operated).copied().collect();
+        assert_eq!(answers.iter().map(|answer| answer.ticket).collect::<Vec<_>>(), [7]);
+        answers[0].result
+    };
+    let place = Hex::new(2, 1);
+    let there = |game: &Game| npcs(game).iter().filter(|ship| game.hex(ship.id) == place).count();
+    let (before, cap) = (there(&game), usize::from(shipped_balance().layers[0].sector_cap));
+    assert_eq!(have(&mut game, Force::Squad(map, place)), Ok(Done::Forced(Force::Squad(map, place))));
+    assert!(there(&game) > before);
+    while there(&game) < cap {
+        have(&mut game, Force::Squad(map, place)).unwrap();
+    }
+    assert_eq!(have(&mut game, Force::Squad(map, place)), Err(Refusal::SectorFull));
+    assert_eq!(there(&game), cap);
+    assert_eq!(have(&mut game, Force::Squad(map, Hex::new(99, 0))), Err(Refusal::UnknownSector));
+    assert_eq!(have(&mut game, Force::Wormhole(MapKey::rift(1))), Err(Refusal::NoSuchMap));
 }

@@ -23,6 +23,7 @@ use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 #[must_use]
 pub fn config() -> Config {
     Config {
+        name: "Keel".to_owned(),
         bind: SocketAddr::from(([127, 0, 0, 1], 0)),
         access: Access::Unsecured,
         balance: Arc::new(keel_testkit::shipped_balance()),

@@ -34,6 +34,7 @@ impl Desk {
             let bind = "127.0.0.1:0".parse().unwrap();
             let balance = Arc::new(balance);
             let config = Config {
+                name: "Keel".to_owned(),
                 bind,
                 access: Access::Unsecured,
                 balance,

@@ -20,6 +20,7 @@ use renetcode::{ClientAuthentication, NetcodeClient};
 /// A small server of the shipped balance.
 pub(crate) fn config() -> Config {
     Config {
+        name: "Keel".to_owned(),
         bind: "127.0.0.1:0".parse().unwrap(),
         access: Access::Unsecured,
         balance: Arc::new(keel_testkit::shipped_balance()),

@@ -154,6 +154,7 @@ impl fmt::Display for Done {
             Self::Forced(Force::Storm(map)) => write!(f, "A storm lands on {}.", map.title()),
             Self::Forced(Force::Incursion(map)) => write!(f, "An incursion comes to {}.", map.title()),
             Self::Forced(Force::Wormhole(map)) => write!(f, "A wormhole leads from here to {}.", map.title()),
+            Self::Forced(Force::Squad(map, hex)) => write!(f, "A squad is on {} at {hex}.", map.title()),
             Self::Taken { modules, left, material, remnants, copies } => {
                 let counts = [
                     (u32::from(*modules), "module", "modules"),

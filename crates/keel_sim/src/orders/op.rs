@@ -207,6 +207,8 @@ pub enum Force {
     Incursion(MapKey),
     /// A wormhole opens in the active ship's sector and leads to a map.
     Wormhole(MapKey),
+    /// A squad of the map's NPCs comes into a sector. When it is lost it does not come back.
+    Squad(MapKey, Hex),
 }
 
 /// Whether the world takes [`Op::Force`], from anyone: for checks on a closed network.

@@ -6,10 +6,12 @@ use keel_rules::fire::Forbidden;
 use keel_rules::fit::FitError;
 use keel_rules::module::Unrepairable;
 use keel_rules::powers::Unusable;
+use strum::IntoStaticStr;
 use thiserror::Error;
 
-/// Why an op was refused. It changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+/// Why an op was refused. It changed nothing. As a static text it is the name of its kind, whatever the details.
+#[derive(Clone, Copy, Debug, PartialEq, Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Refusal {
     /// The pilot is not in the world.
     #[error("You are not in this world.")]
@@ -92,6 +94,9 @@ pub enum Refusal {
     /// A map has one incursion at a time.
     #[error("There is an incursion on that map already.")]
     IncursionOn,
+    /// A sector holds only so many NPCs.
+    #[error("That sector has no room for more NPCs.")]
+    SectorFull,
     /// There is no such wreck in the ship's sector.
     #[error("There is no such wreck in this sector.")]
     NoWreck,

@@ -1,0 +1,73 @@
+//! What a server answers by HTTP.
+
+use std::fs::DirBuilder;
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use anyhow::Context;
+use bevy_log::warn;
+use keel_server::http::{Bind, Http, Listener};
+use keel_server::{Handle, Server, Token, admin_routes, telemetry_routes};
+
+use super::settings::{Admin, Metrics, Settings};
+
+/// The console's socket, in the data directory.
+pub(crate) const ADMIN_SOCKET: &str = "admin.sock";
+
+/// What listens.
+pub(super) struct Endpoints {
+    pub(super) http: Http,
+    /// What there is to say of numbers and the console.
+    pub(super) said: String,
+    /// Where pilots log in, if they have to.
+    pub(super) login: Option<SocketAddr>,
+}
+
+/// Listens wherever the settings say.
+pub(super) fn open(settings: &Settings, server: &Server) -> anyhow::Result<Endpoints> {
+    let handle = server.handle();
+    let mut listeners = Vec::from_iter(server.login_listener());
+    let (logins, mut names) = (listeners.len(), Vec::new());
+    if let Metrics::At(address) = settings.metrics {
+        listeners.push(Listener::new(address, telemetry_routes(&handle)));
+        names.push("metrics on http://");
+    }
+    if let Some(listener) = console(settings, &handle)? {
+        listeners.push(listener);
+        names.push("console at ");
+    }
+    let http = Http::start(listeners)?;
+    let others = http.addresses().iter().skip(logins);
+    let said = names.iter().zip(others).map(|(name, bind)| format!(", {name}{bind}")).collect();
+    let login = (logins > 0).then(|| http.port(0)).flatten();
+    Ok(Endpoints { http, said, login })
+}
+
+fn console(settings: &Settings, handle: &Handle) -> anyhow::Result<Option<Listener>> {
+    let console = handle.console.clone();
+    match settings.admin {
+        Admin::Off => Ok(None),
+        Admin::Socket => {
+            make_private(&settings.data)?;
+            let bind = Bind::File(settings.data.join(ADMIN_SOCKET));
+            Ok(Some(Listener::new(bind, admin_routes(console, None))))
+        }
+        Admin::At(address) => {
+            let token = settings.admin_token_file.as_deref().map(Token::read).transpose()?.flatten();
+            if token.is_none() {
+                warn!("the console is off: it has no token, so give --admin-token-file a file with one");
+            }
+            Ok(token.map(|token| Listener::new(address, admin_routes(console, Some(token)))))
+        }
+    }
+}
+
+/// Makes a directory that only the server's user can look into, if it is not there.
+fn make_private(directory: &Path) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .with_context(|| format!("cannot make the data directory {}", directory.display()))
+}
