@@ -7,6 +7,7 @@ mod bots;
 mod fly;
 mod manual;
 mod map;
+mod save;
 mod serve;
 mod sight;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -44,6 +45,8 @@ enum Command {
     Bots(bots::Args),
     /// Make, ban and list accounts
     Account(account::Args),
+    /// Look at the save, copy it, export it, or bring it forward
+    Save(save::Args),
     /// Look at a balance file
     #[command(subcommand)]
     Balance(balance::Command),
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.exit_code() == 0 => error.exit(),
-        Err(error) => return fail(&usage(&error)),
+        Err(error) => return fail(&usage(&error), USAGE),
     };
     let result = match cli.command {
         None => serve::run(&cli.serve),
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Some(Command::Map(args)) => map::run(&args),
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Account(args)) => account::run(&args),
+        Some(Command::Save(args)) => save::run(&args),
         Some(Command::Balance(command)) => balance::run(&command),
         Some(Command::Admin(args)) => admin::run(&args),
         Some(Command::Status(args)) => status::run(&args),
@@ -81,13 +85,21 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&format!("{error:#}")),
+        Err(error) => fail(&format!("{error:#}"), code(&error)),
     }
 }
 
-fn fail(reason: &str) -> ExitCode {
+/// The exit code of a command line that makes no sense.
+const USAGE: u8 = 2;
+
+/// The exit code that tells a script what went wrong: 3 a save of a later version, 4 a broken one, 5 one in use, else 1.
+fn code(error: &anyhow::Error) -> u8 {
+    error.chain().find_map(|cause| cause.downcast_ref()).map_or(1, save::exit_code)
+}
+
+fn fail(reason: &str, code: u8) -> ExitCode {
     eprintln!("keel: {reason}");
-    ExitCode::FAILURE
+    code.into()
 }
 
 /// What is wrong with a command line, in its one line of clap's several.

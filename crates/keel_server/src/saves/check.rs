@@ -52,7 +52,8 @@ impl From<rusqlite::Error> for Fault {
 
 impl Fault {
     /// The same as the reason why the save of that name cannot be had.
-    pub(super) fn of(self, path: &Path) -> SaveError {
+    #[must_use]
+    pub fn of(self, path: &Path) -> SaveError {
         let path = path.to_owned();
         match self {
             Self::Missing => SaveError::Missing(path),

@@ -28,8 +28,11 @@ pub struct Migration {
     pub run: fn(&Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>>,
 }
 
-/// All steps that a build knows, in any order.
+/// Steps, in any order.
 pub type Steps = [Migration];
+
+/// All steps that this build knows.
+pub const MIGRATIONS: &Steps = &[];
 
 /// What was made of an older save, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
