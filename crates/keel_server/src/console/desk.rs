@@ -100,9 +100,9 @@ impl Server {
             Request::Drain { on } => {
                 let draining = "This server lets nobody in at present. Try again later.";
                 if on {
-                    self.admission.close(Bar::Draining, draining)
+                    self.admission.close(Bar::Draining, draining);
                 } else {
-                    self.admission.open(Bar::Draining)
+                    self.admission.open(Bar::Draining);
                 }
                 if on {
                     "Nobody is let in any more."

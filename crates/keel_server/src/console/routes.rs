@@ -23,7 +23,6 @@ use super::{Console, Denial, Request};
 use crate::Handle;
 
 /// `/metrics`, `/healthz`, `/readyz` and `/status`.
-#[must_use]
 pub fn telemetry_routes(handle: &Handle) -> Router {
     let of = |is_so: bool, yes: &'static str, no: &'static str| {
         if is_so { (StatusCode::OK, yes) } else { (StatusCode::SERVICE_UNAVAILABLE, no) }
