@@ -145,7 +145,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if status != 200 {
         let error = serde_json::from_slice::<Value>(&body).ok();
         let reason = error.as_ref().and_then(|error| error["error"].as_str());
-        bail!("{}", reason.map_or_else(|| format!("the server answers {status}"), |reason| clean(reason)));
+        bail!("{}", reason.map_or_else(|| format!("the server answers {status}"), clean));
     }
     if args.json {
         serve::say(&String::from_utf8(body).context("the server's answer is no text")?);

@@ -21,13 +21,13 @@ pub(super) fn start(format: LogFormat) {
 
 /// For people, with colours only where one looks at it.
 fn text(_: &mut App) -> Option<BoxedFmtLayer> {
-    let colours = std::io::stderr().is_terminal();
-    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr)))
+    let colours = io::stderr().is_terminal();
+    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(io::stderr)))
 }
 
 /// For machines: one object a line.
 fn json(_: &mut App) -> Option<BoxedFmtLayer> {
-    let writer = || Escaped(std::io::stderr());
+    let writer = || Escaped(io::stderr());
     Some(Box::new(tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(writer)))
 }
 
