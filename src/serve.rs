@@ -16,8 +16,8 @@ use keel_balance::Balance;
 use keel_server::accounts::Accounts;
 use keel_server::http::{Http, Tls};
 use keel_server::saves::Finished;
-use keel_server::{Access, Config, LoginConfig, SaveConfig, Server};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use keel_server::{Access, BalanceFile, Config, LoginConfig, SaveConfig, Server};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use layers::Flags;
@@ -43,6 +43,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // First of all, and whatever was inherited: a stop that comes during the start is a stop.
     let stop = stop_by_signals()?;
+    let reload = reload_by_signal()?;
     let layered = layers::settings(&args.flags, args.config.as_deref(), |name| std::env::var_os(name))?;
     if args.print_config {
         say(&layered.to_string());
@@ -54,6 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = config(&settings)?;
     let hash = config.balance.hash();
     let server = Server::start(&config)?;
+    let _balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
     let http = server.login_listener().map(|logins| Http::start(vec![logins])).transpose()?;
     let (address, layer) = (server.address(), settings.layer);
     say(&format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}. Ctrl-C stops it."));
@@ -132,6 +134,13 @@ pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
     }
     Ok(stop)
+}
+
+/// A flag that is set when the process is told to read its balance anew.
+fn reload_by_signal() -> anyhow::Result<Arc<AtomicBool>> {
+    let reload = Arc::new(AtomicBool::new(false));
+    flag::register(SIGHUP, Arc::clone(&reload)).context("cannot handle signals")?;
+    Ok(reload)
 }
 
 /// Says something on the standard output. That nobody reads it any more is no reason to stop a server.

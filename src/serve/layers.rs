@@ -230,6 +230,7 @@ mod tests {
             ("name", ["one", "two", "three"]),
             ("data", ["a", "b", "c"]),
             ("balance", ["a.ron", "b.ron", "c.ron"]),
+            ("watch_balance", ["false", "true", "false"]),
             ("layer", ["2", "3", "4"]),
             ("seed", ["2", "3", "4"]),
             ("max_clients", ["2", "3", "4"]),

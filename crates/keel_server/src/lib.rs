@@ -16,6 +16,7 @@ mod key;
 mod known;
 mod logins;
 mod pace;
+mod reload;
 mod replication;
 mod roster;
 pub mod saves;
@@ -30,6 +31,7 @@ pub use keeper::{LoadError, SAVE_EVERY, SaveConfig, read_row};
 pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
 pub use pace::Pace;
+pub use reload::{BalanceFile, ReloadError, Reloader};
 pub use replication::{Nonsense, Replication, Sight, Viewer};
 pub use transport::Wire;
 
@@ -47,6 +49,7 @@ use thiserror::Error;
 
 use keeper::Keeper;
 use logins::{Logins, Tickets};
+use reload::Reloads;
 use session::{Doors, Sessions};
 use transport::Transport;
 use world::World;
@@ -198,6 +201,7 @@ pub struct Server {
     keeper: Option<Keeper>,
     /// The step with which it began.
     begun: u64,
+    reloads: Reloads,
 }
 
 /// What a server has done when it stops.
@@ -262,6 +266,7 @@ impl Server {
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let gauges = Arc::new(Gauges::new());
         let (warned, burden, begun) = (Default::default(), None, world.now());
+        let reloads = Reloads::new();
         Ok(Self {
             transport,
             sessions,
@@ -277,6 +282,7 @@ impl Server {
             login_counts,
             keeper,
             begun,
+            reloads,
         })
     }
 
@@ -345,6 +351,23 @@ impl Server {
         self.keeper.as_ref().map(Keeper::status)
     }
 
+    /// What has it go by another balance while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloads.reloader()
+    }
+
+    /// Has it go by another balance from the next step on, and tells everyone; see [`keel_sim::rebalance`].
+    ///
+    /// # Errors
+    /// When its world cannot go by it. Nothing has changed then.
+    pub fn reload(&mut self, balance: &Arc<Balance>) -> Result<(), keel_sim::RebalanceError> {
+        if self.world.rebalance(balance)? {
+            self.sessions.rebalanced(&mut self.transport, self.world.welcome());
+        }
+        Ok(())
+    }
+
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
         let taken = self.transport.receive(self.now());
@@ -382,6 +405,9 @@ impl Server {
 
     /// Runs a step, and tells and sends everyone what it did.
     fn step(&mut self) {
+        if let Some((balance, answer)) = self.reloads.next() {
+            answer(self.reload(&balance));
+        }
         let begun = Instant::now();
         self.world.step(self.clock.utc());
         if let Some(work) = &mut self.burden {
