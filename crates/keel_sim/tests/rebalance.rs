@@ -6,7 +6,7 @@ mod any;
 use std::time::Instant;
 
 use keel_balance::{Balance, Faction, System, Wear};
-use keel_map::{Hex, MapKey};
+use keel_map::MapKey;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Line, Pools};
 use keel_sim::{
