@@ -18,7 +18,7 @@ use keel_balance::Balance;
 use keel_server::accounts::Accounts;
 use keel_server::http::Tls;
 use keel_server::saves::Finished;
-use keel_server::{Access, Config, LoadError, LoginConfig, SaveConfig, Server, StartError, Watchdog};
+use keel_server::{Access, BalanceFile, Config, LoadError, LoginConfig, SaveConfig, Server, StartError, Watchdog};
 
 pub(crate) use endpoints::ADMIN_SOCKET;
 pub(crate) use signals::stop_by_signals;
@@ -61,7 +61,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         StartError::Load(LoadError::Save(error)) => anyhow::Error::new(error),
         error => error.into(),
     })?;
-    signals::reload_by_signal(&server.handle().reload)?;
+    let reload = server.handle().reload;
+    signals::reload_by_signal(&reload)?;
+    let _balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
     let (address, layer) = (server.address(), settings.layer);
     let endpoints = endpoints::open(&settings, &server)?;
     let mut vitals = vitals::Vitals::new();

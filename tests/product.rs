@@ -155,7 +155,7 @@ fn a_client_of_another_version_or_with_a_bad_name_is_told_why() {
     let address = &server.address;
     refused(
         &mut keel(&["fly", address, "--protocol", "9"]),
-        "This server speaks protocol version 4; your client speaks 9. Update the older one.",
+        "This server speaks protocol version 5; your client speaks 9. Update the older one.",
     );
     refused(&mut keel(&["fly", address, "--name", "two words"]), "A pilot's name is made of letters");
     refused(&mut keel(&["fly", address, "--name", ""]), "A pilot's name has 1 to 20 characters.");

@@ -170,7 +170,12 @@ impl Bot {
                 }
                 told.into_iter().for_each(|told| common.tally.count(told));
             }
-            Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) | Event::Pilot(_) | Event::Log(_) => {}
+            Event::Welcome(_)
+            | Event::Rebalanced(_)
+            | Event::Card(_)
+            | Event::Bonds(_)
+            | Event::Pilot(_)
+            | Event::Log(_) => {}
         }
     }
 

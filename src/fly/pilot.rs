@@ -109,6 +109,7 @@ impl Pilot {
                     self.shots = shots;
                     self.logs += 1;
                 }
+                Event::Rebalanced(welcome) => self.tell(format!("The balance has changed: {:016x}.", welcome.balance)),
                 Event::Welcome(_) | Event::Card(_) | Event::Bonds(_) => {}
             }
         }

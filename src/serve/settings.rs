@@ -60,9 +60,12 @@ pub(crate) struct Settings {
     /// Seconds by which the save may be behind before nobody new is let in
     #[arg(long, default_value = "30", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) save_behind_seconds: u64,
-    /// The balance file; it is read once, at the start
+    /// The balance file; SIGHUP has it read anew
     #[arg(long, default_value = "balance.ron", value_name = "FILE")]
     pub(crate) balance: PathBuf,
+    /// Go by the balance file whenever it changes; what cannot be used changes nothing and is told in the log
+    #[arg(long, default_value = "true", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) watch_balance: bool,
     /// The layer where new pilots come into the world, 1 to 6
     #[arg(long, default_value = "1")]
     pub(crate) layer: u8,

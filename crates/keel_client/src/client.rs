@@ -51,6 +51,8 @@ pub struct Client {
 pub enum Event {
     /// The pilot is in.
     Welcome(Welcome),
+    /// The server goes by another balance.
+    Rebalanced(Welcome),
     /// What became of an op.
     Answer(Answer),
     /// A line of the pilot's log.
@@ -230,6 +232,10 @@ impl Client {
                 ToClient::Welcome(welcome) => {
                     self.replica.welcome = Some(welcome.clone());
                     Some(Event::Welcome(welcome))
+                }
+                ToClient::Rebalanced(welcome) => {
+                    self.replica.welcome = Some(welcome.clone());
+                    Some(Event::Rebalanced(welcome))
                 }
                 ToClient::Answer(answer) => Some(Event::Answer(answer)),
                 ToClient::Line(line) => Some(Event::Line(line)),

@@ -6,7 +6,8 @@ use keel_protocol::{Journal, ToClient, Welcome};
 pub(crate) fn plain(mut message: ToClient) -> ToClient {
     match &mut message {
         ToClient::Refused { reason } => clean(reason),
-        ToClient::Welcome(Welcome { classes, lines, factions, grades, kinds, .. }) => {
+        ToClient::Welcome(welcome) | ToClient::Rebalanced(welcome) => {
+            let Welcome { classes, lines, factions, grades, kinds, .. } = welcome;
             let names = [classes, lines, factions, grades].into_iter().flatten();
             names.chain(kinds.iter_mut().map(|kind| &mut kind.name)).for_each(clean);
         }

@@ -37,7 +37,7 @@ pub struct Replica {
 }
 
 impl Replica {
-    /// What the server said once, after it has.
+    /// What the server said at the greeting, after it has, or when its balance last changed.
     #[must_use]
     pub const fn welcome(&self) -> Option<&Welcome> {
         self.welcome.as_ref()

@@ -26,7 +26,7 @@ pub use snapshot::{Ack, Contact, Flags, Leg, MAX_SNAPSHOT, Mind, OwnShip, Pool};
 pub use transport::{CHANNEL_LOSSY, CHANNEL_ORDERED, MOST_AHEAD, MOST_WAITING, NETCODE_ID, connection_config};
 
 /// The version of everything in this crate. A server and a client of different versions part at the first message.
-pub const PROTOCOL_VERSION: u16 = 4;
+pub const PROTOCOL_VERSION: u16 = 5;
 
 /// The slowest pace that a server tells, in percent of the clock.
 pub const LEAST_PACE: u8 = 10;

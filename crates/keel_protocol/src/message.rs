@@ -79,9 +79,11 @@ pub enum ToClient {
     Chart(Chart),
     /// The wrecks in view: sent whenever they change.
     Wrecks(Vec<Wreck>),
+    /// The server goes by another balance: what was said at the greeting holds no more, and this does. Cards follow.
+    Rebalanced(Welcome),
 }
 
-/// What a client needs to know once.
+/// What a client needs to know once, and whenever the balance changes.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Welcome {
     /// The server's [`PROTOCOL_VERSION`].

@@ -33,7 +33,7 @@ impl Vectors {
 
 fn to_server(vectors: &mut Vectors) {
     let ship = 7;
-    vectors.message("ToServer::Hello", &ToServer::Hello(Hello { version: 4, name: "ann".into() }));
+    vectors.message("ToServer::Hello", &ToServer::Hello(Hello { version: 5, name: "ann".into() }));
     for (name, who) in [("Id", Who::Id(300)), ("Name", Who::Name("Bob".into()))] {
         vectors.message(&format!("ToServer::Who, by {name}"), &ToServer::Who(who));
     }
@@ -125,19 +125,20 @@ fn to_client(vectors: &mut Vectors) {
     let named = Named { id: 12, pilot: 0, class: 1, faction: 2 };
     let kind = Kind { name: "gun".into(), slot: Slot::Well(0), grid: 25.0 };
     let (code, danger) = ("K-7".to_owned(), "Low danger".to_owned());
+    let welcome = Welcome {
+        version: 5,
+        balance: 0x0123_4567_89ab_cdef,
+        pilot: 1,
+        classes: vec!["Patrol".into()],
+        lines: vec!["Plain".into()],
+        factions: vec!["Human".into()],
+        grades: vec!["Common".into()],
+        kinds: vec![kind],
+        yard: vec![0],
+    };
     let messages = [
         ToClient::Refused { reason: "no".into() },
-        ToClient::Welcome(Welcome {
-            version: 4,
-            balance: 0x0123_4567_89ab_cdef,
-            pilot: 1,
-            classes: vec!["Patrol".into()],
-            lines: vec!["Plain".into()],
-            factions: vec!["Human".into()],
-            grades: vec!["Common".into()],
-            kinds: vec![kind],
-            yard: vec![0],
-        }),
+        ToClient::Welcome(welcome.clone()),
         ToClient::Answer(Answer { seq: 5, accepted: true, text: "Holding fire.".into() }),
         ToClient::Line(Line { step: 1200, ship: 7, text: "Locking. 2.00 s.".into() }),
         ToClient::Card(card()),
@@ -196,6 +197,7 @@ fn to_client(vectors: &mut Vectors) {
             sectors: vec![((0, 0), Ground::Open), ((1, 0), Ground::Belt(300)), ((0, 1), Ground::Cloud(7))],
         }),
         ToClient::Wrecks(vec![Wreck { id: 4, map: 1, place: (0, 0), class: 0, faction: 1 }]),
+        ToClient::Rebalanced(Welcome { balance: 0xfedc_ba98_7654_3210, yard: vec![0, 1], ..welcome }),
     ];
     for message in messages {
         let name = format!("{message:?}");

@@ -13,7 +13,7 @@ use crate::world::{Charted, Ports, World};
 
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Whether anything has been told yet.
+    /// Whether all has been looked at once, since the balance is what it is.
     begun: bool,
     cards: BTreeMap<ShipId, Arc<Sheet>>,
     /// With what each was laid out by.
@@ -32,6 +32,11 @@ pub(crate) struct Known {
 pub(crate) const RENEWED: u64 = 10;
 
 impl Known {
+    /// Has everything be looked at at the next opportunity.
+    pub(crate) const fn look_again(&mut self) {
+        self.begun = false;
+    }
+
     /// Says what is new to the pilot's client. Hold and KOS marks change by the pilot's own ops alone, so they are looked at when
     /// one was `answered`, charter and duels when any of the world's `bonds` changed, a map at once when a ship of
     /// the pilot's is there for the first time.
@@ -50,7 +55,7 @@ impl Known {
         // Maps are large: those that are known are looked at again only when something has happened to one, and seldom then.
         if is_time || answered {
             let ports = if is_time { world.ports(pilot) } else { self.ports };
-            let is_other = std::mem::replace(&mut self.ports, ports) != ports;
+            let is_other = std::mem::replace(&mut self.ports, ports) != ports || first;
             // A map that a storm has changed comes before its new chart.
             let known = self.maps.iter().filter(|(key, (seed, _))| is_other || world.seed(**key) != *seed);
             keys.extend(known.map(|(&key, _)| key));

@@ -19,6 +19,7 @@ mod known;
 mod logins;
 mod metrics;
 mod pace;
+mod reload;
 mod replication;
 mod roster;
 pub mod saves;
@@ -42,6 +43,7 @@ pub use key::{ConnectKey, KeyError};
 pub use logins::{LOGIN_LIFE, LoginConfig, LoginCounts, LoginRefusal};
 pub use metrics::Metrics;
 pub use pace::Pace;
+pub use reload::{BalanceFile, ReloadError, Reloader};
 pub use replication::{Nonsense, Replication, Sight, Viewer};
 pub use status::Board;
 pub use transport::Wire;
@@ -63,6 +65,7 @@ use console::Desk;
 use keeper::Keeper;
 use logins::{Logins, Tickets};
 use metrics::Look;
+use reload::Reloads;
 use session::{Doors, Sessions};
 use socket::Socket;
 use transport::Transport;
@@ -218,6 +221,7 @@ pub struct Server {
     keeper: Option<Keeper>,
     /// The step with which it began.
     begun: u64,
+    reloads: Reloads,
     metrics: Arc<Metrics>,
     health: Arc<Health>,
     admission: Arc<Admission>,
@@ -311,6 +315,7 @@ impl Server {
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let (console, desk) = Desk::new();
         let begun = world.now();
+        let reloads = Reloads::new();
         Ok(Self {
             transport,
             sessions,
@@ -334,6 +339,7 @@ impl Server {
             operator_ops: config.operator_ops,
             keeper,
             begun,
+            reloads,
         })
     }
 
@@ -415,6 +421,23 @@ impl Server {
         self.keeper.as_ref().map(Keeper::status)
     }
 
+    /// What has it go by another balance while it runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.reloads.reloader()
+    }
+
+    /// Has it go by another balance from the next step on, and tells everyone; see [`keel_sim::rebalance`].
+    ///
+    /// # Errors
+    /// When its world cannot go by it. Nothing has changed then.
+    pub fn reload(&mut self, balance: &Arc<Balance>) -> Result<(), keel_sim::RebalanceError> {
+        if self.world.rebalance(balance)? {
+            self.sessions.rebalanced(&mut self.transport, self.world.welcome());
+        }
+        Ok(())
+    }
+
     /// One turn: takes what has arrived, runs a step if one is due, and sends. How long the next turn may wait.
     pub fn turn(&mut self) -> Duration {
         let taken = self.transport.receive(self.now());
@@ -456,6 +479,9 @@ impl Server {
     fn step(&mut self) {
         if self.desk.hangs() {
             console::hang();
+        }
+        if let Some((balance, answer)) = self.reloads.next() {
+            answer(self.reload(&balance));
         }
         let begun = Instant::now();
         let orders = self.world.waiting();

@@ -486,6 +486,18 @@ impl Sessions {
         self.playing_clients().map(|(client, _)| transport.say(client, &line)).count()
     }
 
+    /// The balance is another: everyone is told what they were told of it, and then, as ever, what has changed by it.
+    pub(crate) fn rebalanced(&mut self, transport: &mut Transport, welcome: Welcome) {
+        for (&client, session) in &mut self.sessions {
+            if let Stage::Playing(playing) = &mut session.stage {
+                let welcome = Welcome { pilot: playing.pilot.0, ..welcome.clone() };
+                transport.say(client, &ToClient::Rebalanced(welcome));
+                playing.known.look_again();
+            }
+        }
+        self.welcome = welcome;
+    }
+
     /// Says goodbye to everyone.
     pub(crate) fn part(&mut self, transport: &mut Transport) {
         for &client in self.sessions.keys() {

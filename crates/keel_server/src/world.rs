@@ -118,6 +118,17 @@ impl World {
         pilots.filter_map(|(id, pilot)| Some((id, world.get::<keel_sim::Pilot>(pilot)?.name.as_str())))
     }
 
+    /// Goes by another balance from the next step on; whether it is another.
+    pub(crate) fn rebalance(&mut self, balance: &Arc<Balance>) -> Result<bool, keel_sim::RebalanceError> {
+        if *self.balance == **balance {
+            return Ok(false);
+        }
+        keel_sim::rebalance(self.app.world_mut(), Arc::clone(balance))?;
+        self.balance = Arc::clone(balance);
+        self.renew();
+        Ok(true)
+    }
+
     /// Runs one step, with the clock of the wall at so many seconds since 1970, UTC.
     pub(crate) fn step(&mut self, clock: u64) {
         self.app.world_mut().resource_mut::<WallClock>().set(clock);

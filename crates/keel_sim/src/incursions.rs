@@ -92,6 +92,12 @@ impl Incursions {
         self.on.iter_mut().map(|(&id, incursion)| (id, incursion))
     }
 
+    /// No map's next one is announced later than the longest pause from now.
+    pub(crate) fn wait_at_most(&mut self, balance: &Balance, now: Moment) {
+        let latest = Moment::of_step(now.step() + steps(balance.incursions.most_min));
+        self.due.values_mut().for_each(|due| *due = (*due).min(latest));
+    }
+
     fn is_on(&self, map: MapKey) -> bool {
         self.on.values().any(|incursion| incursion.map == map)
     }

@@ -460,7 +460,7 @@ impl Note {
                 format!("Your charter's {} at {at} on {} is destroyed.", kind.word(), map.title())
             }
             Self::NotDocked => "The ship could not dock.".to_owned(),
-            Self::CastOff => "The berth is gone. The ship is in space.".to_owned(),
+            Self::CastOff => "The dock is gone. The ship is in space.".to_owned(),
             Self::Harvested { amount, good: Good::Ore } => format!("Harvested {amount} ore."),
             Self::Harvested { amount, good: Good::Gas } => format!("Harvested {amount} gas."),
             Self::HarvestLeft => "The ship has left its harvest.".to_owned(),

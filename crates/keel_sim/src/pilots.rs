@@ -40,6 +40,11 @@ impl Shipless {
         self.0.push_back((until, pilot));
     }
 
+    /// Nobody waits beyond a moment.
+    pub(crate) fn wait_at_most(&mut self, latest: Moment) {
+        self.0.iter_mut().for_each(|(until, _)| *until = (*until).min(latest));
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(Moment, PilotId)> {
         self.0.iter()
     }

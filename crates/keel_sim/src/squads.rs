@@ -63,8 +63,13 @@ impl Squad {
 
 /// Ships that the balance has the world make and that cannot be made.
 #[derive(Debug, Error)]
-#[error("the balance makes ships that cannot be:{}", .0.iter().map(|(what, error)| format!("\n  {what}: {error}")).collect::<String>())]
+#[error("the balance makes ships that cannot be:{}", listed(.0))]
 pub struct UnfitError(pub Vec<(String, FitError)>);
+
+/// What cannot be made and why, each on a line of its own.
+pub(crate) fn listed(unfit: &[(String, FitError)]) -> String {
+    unfit.iter().map(|(what, error)| format!("\n  {what}: {error}")).collect()
+}
 
 /// Whether every ship that the balance has the world make can be made: the starter, and what each layer's squads fly.
 ///

@@ -84,6 +84,15 @@ impl Storms {
         self.passed
     }
 
+    /// There are other names. A storm to come keeps its own where that is still there.
+    pub(crate) fn rename(&mut self, old: &[String], new: &[String]) {
+        for storm in self.next.values_mut() {
+            let place = usize::from(storm.name);
+            let same = old.get(place).and_then(|name| new.iter().position(|other| other == name));
+            storm.name = same.unwrap_or(place % new.len().max(1)) as u8;
+        }
+    }
+
     /// Has one land on a map in this step, unannounced.
     pub(crate) fn force(&mut self, map: MapKey) {
         self.forced.push(map);

@@ -14,7 +14,7 @@ use crate::ids::{CharterId, ShipId};
 use crate::notes::{Note, Noted};
 use crate::schedule::Now;
 use crate::world::{
-    Appeared, Arrival, Awake, Contact, Docked, Haven, InSector, Map, Sector, Ship, ShipIndex, ShipSpec, Spot, Tuning,
+    Appeared, Arrival, Awake, Contact, Docked, InSector, Map, Sector, Ship, ShipIndex, ShipSpec, Spot, Tuning, port,
     remove_ship, spawn_ship,
 };
 
@@ -151,15 +151,15 @@ fn close(world: &mut World, sector: Entity) {
     world.resource_mut::<Bonds>().has_built(structure.charter);
     let kind = structure.kind;
     tell_members(world, structure.charter, sector, |map, at| Note::StructureLost { kind, map, at });
-    if world.get::<Haven>(sector).is_none() {
-        cast_off(world, sector);
-    }
+    cast_off(world, sector);
 }
 
-/// Ships that were docked where there is no dock any more are in space.
-fn cast_off(world: &mut World, sector: Entity) {
+/// Ships that were docked where there is no dock for them any more are in space.
+pub(crate) fn cast_off(world: &mut World, sector: Entity) {
     let mut docked = world.query::<(Entity, &Docked, &Ship)>();
-    let here = docked.iter(world).filter(|(_, at, _)| at.0 == sector);
+    let space = &*world;
+    let stays = |ship: &Ship| ship.pilot().is_some_and(|pilot| port(space, sector, pilot));
+    let here = docked.iter(space).filter(|(_, at, ship)| at.0 == sector && !stays(ship));
     let mut ships: Vec<(ShipId, Entity)> = here.map(|(entity, _, ship)| (ship.id, entity)).collect();
     ships.sort_unstable();
     for (_, ship) in ships {

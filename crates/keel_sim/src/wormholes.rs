@@ -118,6 +118,11 @@ pub struct Wormholes {
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sought(pub(crate) (u32, u32));
 
+impl Sought {
+    /// What is never so: everyone looks for ends in the next step.
+    pub(crate) const NOTHING: Self = Self((u32::MAX, u32::MAX));
+}
+
 impl Wormholes {
     /// A wormhole that is open.
     #[must_use]

@@ -95,7 +95,7 @@ fn rule_11_a_structure_is_shot_at_by_the_one_path_and_falls() {
     assert_eq!(game.hex(builder), hex);
     let log = game.log(head);
     assert!(log.iter().any(|(_, line)| line == "Your charter's berth at 2 0 on Rift 4 is destroyed."), "{log:?}");
-    assert!(log.iter().any(|(_, line)| line == "The berth is gone. The ship is in space."));
+    assert!(log.iter().any(|(_, line)| line == "The dock is gone. The ship is in space."));
     game.refuses(head, Op::Dock { ship: builder }, "A Rift has no Haven. Leave through a wormhole.");
     // An order to dock in the step in which the berth falls is told of, too.
     game.build_berth(head, builder).unwrap();

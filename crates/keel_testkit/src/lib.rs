@@ -15,9 +15,9 @@ use keel_rules::roll::Outcome;
 use keel_rules::{ClassId, Dealt, Fit, Sheet};
 use keel_sim::{
     Answered, Arrival, Card, Cargo, Docked, Done, Downed, Fitted, Ground, InSector, Key, Locking, Logged, Map, Maps,
-    Note, Noted, Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, Refusal, RestoreError, Row, Sector, Ship, ShipId,
-    ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, Spot, SquadId, Struck, StructureKind, spawn_pilot, spawn_ship,
-    spawn_squad,
+    Note, Noted, Now, Op, Order, Orders, Pilot, PilotId, PilotIndex, RebalanceError, Refusal, RestoreError, Row,
+    Sector, Ship, ShipId, ShipIndex, ShipSpec, Shot, SimPlugin, SimSet, Spot, SquadId, Struck, StructureKind,
+    spawn_pilot, spawn_ship, spawn_squad,
 };
 
 /// The balance that ships with the server.
@@ -145,6 +145,17 @@ impl Game {
     #[must_use]
     pub fn balance(&self) -> &Balance {
         &self.balance
+    }
+
+    /// Has the world go by another balance.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn rebalance(&mut self, balance: Balance) -> Result<(), RebalanceError> {
+        let balance = Arc::new(balance);
+        keel_sim::rebalance(self.app.world_mut(), Arc::clone(&balance))?;
+        self.balance = balance;
+        Ok(())
     }
 
     /// Runs so many steps.

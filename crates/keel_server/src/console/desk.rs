@@ -1,10 +1,9 @@
 //! The loop's end of the console: requests are taken, done and answered.
 
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use bevy_log::{info, warn};
+use bevy_log::info;
 use keel_sim::Operated;
 use tokio::sync::oneshot;
 
@@ -57,9 +56,6 @@ impl Server {
     /// Does what operators have asked for since the last turn, and tells pilots of a stop that lies ahead.
     pub(crate) fn attend(&mut self) {
         let now = self.now();
-        if self.reload.swap(false, Ordering::Relaxed) {
-            warn!("asked to read the balance again: it is read at the start only");
-        }
         if let Some(line) = self.desk.countdown.as_mut().and_then(|countdown| countdown.tell(now)) {
             self.announce(&line);
         }

@@ -21,6 +21,11 @@ pub struct Charts(#[serde(with = "pairs")] BTreeMap<MapKey, Chart>);
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surveyed(pub(crate) u32);
 
+impl Surveyed {
+    /// What is never so: everyone looks about in the next step.
+    pub(crate) const NOTHING: Self = Self(u32::MAX);
+}
+
 /// Which sectors of a map were seen since its last storm.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Chart {

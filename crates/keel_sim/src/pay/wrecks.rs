@@ -91,6 +91,12 @@ impl WreckIndex {
         self.by_id.iter().map(|(&id, &(_, gone))| (id, gone))
     }
 
+    /// None lasts beyond a moment; those that would have.
+    pub(crate) fn last_at_most(&mut self, latest: Moment) -> Vec<Entity> {
+        let long = self.by_id.values_mut().filter(|(_, gone)| *gone > latest);
+        long.map(|(wreck, gone)| (*gone = latest, *wreck).1).collect()
+    }
+
     pub(crate) fn remove(&mut self, id: WreckId) {
         self.by_id.remove(&id);
     }

@@ -156,7 +156,16 @@ pub(super) struct Known {
     wormholes: BTreeMap<WormholeId, Wormhole>,
     found: BTreeMap<PilotId, BTreeSet<(WormholeId, End)>>,
     charters: BTreeMap<CharterId, Charter>,
-    shots: BTreeMap<PilotId, u64>,
+    shots: BTreeMap<PilotId, Told>,
+}
+
+/// Which shots of a combat log the last cut had, by how many came before each.
+#[derive(Default)]
+struct Told {
+    first: u64,
+    end: u64,
+    /// How many the log kept.
+    most: u64,
 }
 
 /// Rows as they are found.
@@ -409,12 +418,17 @@ impl Rest<'_, '_> {
                 rows.say(Kind::Charts, id, Charts::clone(&charts));
             }
             if is_whole || log.is_changed() {
-                let told = known.shots.insert(id, log.count()).unwrap_or(0);
-                let first = log.count() - log.iter().len() as u64;
-                for (number, &shot) in (first..).zip(log.iter()).filter(|&(number, _)| number >= told) {
-                    // A new shot takes the place of the one that is forgotten for it.
-                    let place = number % log.most() as u64;
-                    rows.say(Kind::Shot, u64::from(id) << 16 | place, ShotRow { pilot: id, number, shot });
+                let (end, most) = (log.count(), log.most() as u64);
+                let first = end - log.iter().len() as u64;
+                let mut told = known.shots.insert(id, Told { first, end, most }).unwrap_or_default();
+                // A new shot takes the place of the one that is forgotten for it.
+                let place = |number: u64, most: u64| (u64::from(id) << 16) | (number % most);
+                if told.most != most {
+                    (told.first..told.end).for_each(|number| rows.gone(Kind::Shot, place(number, told.most)));
+                    told.end = 0;
+                }
+                for (number, &shot) in (first..).zip(log.iter()).filter(|&(number, _)| number >= told.end) {
+                    rows.say(Kind::Shot, place(number, most), ShotRow { pilot: id, number, shot });
                 }
             }
         }

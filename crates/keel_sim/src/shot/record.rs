@@ -72,6 +72,13 @@ impl CombatLog {
         self.most
     }
 
+    /// Keeps so many from now on.
+    pub(crate) fn resize(&mut self, most: usize) {
+        self.shots.drain(..self.shots.len().saturating_sub(most));
+        self.shots.reserve_exact(most - self.shots.len());
+        self.most = most;
+    }
+
     /// Takes up where the shots so far have left off.
     pub(crate) fn resume(&mut self, count: u64, shots: impl Iterator<Item = Shot>) {
         shots.for_each(|shot| self.push(shot));

@@ -1,6 +1,7 @@
 //! Squads that nobody disturbs go on to the next sector.
 
 use bevy_ecs::prelude::*;
+use keel_balance::Balance;
 use keel_map::Hex;
 use keel_rules::{Micros, Moment};
 
@@ -19,6 +20,11 @@ pub(super) fn roam(world: &mut World) {
     for map in maps_where(world, |roster| roster.roams <= now && !roster.squads.is_empty()) {
         roam_one(world, map, now);
     }
+}
+
+/// The longest that no squad of a map roams, when it has one alone: twice the average.
+pub(super) fn longest_rest(balance: &Balance) -> Micros {
+    Micros::from(balance.squads.roam_s).scaled(2.0)
 }
 
 fn roam_one(world: &mut World, map: Entity, now: Moment) {

@@ -9,6 +9,7 @@ use keel_map::Hex;
 use keel_rules::fire::Owner;
 use keel_rules::{ClassId, Fit, Moment};
 
+use super::roam::longest_rest;
 use super::{Squad, spawn};
 use crate::expiry::FleetLost;
 use crate::ids::SquadId;
@@ -58,6 +59,13 @@ impl Roster {
             roams: Moment::START,
             bound: Vec::new(),
         }
+    }
+
+    /// No squad is waited for longer than the balance has one wait.
+    pub(crate) fn wait_at_most(&mut self, balance: &Balance, now: Moment) {
+        let (respawn, roam) = (now + balance.squads.respawn_s.into(), now + longest_rest(balance));
+        self.due.iter_mut().for_each(|due| *due = (*due).min(respawn));
+        self.roams = self.roams.min(roam);
     }
 
     /// Nobody is on the way anywhere any more.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use keel_balance::FireRule;
+use keel_balance::{Balance, FireRule};
 use keel_map::{Hex, Layout, MapKey, MapKind, Plan, generate};
 use keel_rules::Site;
 
@@ -65,6 +65,25 @@ impl Map {
     #[must_use]
     pub fn nearest(&self, hex: Hex) -> Entity {
         self.sector(self.layout.nearest(hex)).unwrap_or_else(|| self.centre())
+    }
+
+    /// Takes its numbers from a balance.
+    pub(crate) fn follow(&mut self, balance: &Balance) {
+        let tier = usize::from(self.key.tier - 1);
+        let (layer, rift) = (&balance.layers[tier], &balance.rifts[tier]);
+        match self.key.kind {
+            MapKind::Layer => {
+                (self.fire, self.hull_loss, self.structures) = (layer.fire, layer.hull_loss, layer.structures);
+                (self.sector_cap, self.incursion_cap) = (layer.sector_cap, layer.incursion_cap);
+                (self.squad, self.most_squads) = (layer.squad, balance.map.layer.squads);
+            }
+            // Open fire and hull loss are the Rift's own, whatever its layer's (rule 11).
+            MapKind::Rift => {
+                (self.fire, self.hull_loss, self.structures) = (FireRule::Open, true, true);
+                (self.sector_cap, self.incursion_cap) = (rift.sector_cap, rift.incursion_cap);
+                (self.squad, self.most_squads) = (rift.squad, balance.map.rift.squads);
+            }
+        }
     }
 
     /// Takes a new layout, with its sectors in the layout's order.
@@ -156,37 +175,21 @@ pub(super) fn lay_out(world: &mut World, key: MapKey, ground: Ground) {
     let map = world.spawn_empty().id();
     let sectors =
         layout.hexes().iter().map(|&hex| world.spawn((Sector { hex, map }, Occupants::default())).id()).collect();
-    let tier = usize::from(key.tier - 1);
-    let (layer, rift) = (&balance.layers[tier], &balance.rifts[tier]);
-    let parts = match key.kind {
-        MapKind::Layer => Map {
-            key,
-            fire: layer.fire,
-            hull_loss: layer.hull_loss,
-            structures: layer.structures,
-            sector_cap: layer.sector_cap,
-            incursion_cap: layer.incursion_cap,
-            squad: layer.squad,
-            most_squads: balance.map.layer.squads,
-            layout,
-            seed,
-            sectors,
-        },
-        // Open fire and hull loss are the Rift's own, whatever its layer's (rule 11).
-        MapKind::Rift => Map {
-            key,
-            fire: FireRule::Open,
-            hull_loss: true,
-            structures: true,
-            sector_cap: rift.sector_cap,
-            incursion_cap: rift.incursion_cap,
-            squad: rift.squad,
-            most_squads: balance.map.rift.squads,
-            layout,
-            seed,
-            sectors,
-        },
+    let mut parts = Map {
+        key,
+        fire: FireRule::Open,
+        hull_loss: true,
+        structures: true,
+        sector_cap: 0,
+        incursion_cap: 0,
+        squad: 0,
+        most_squads: 0,
+        layout,
+        seed,
+        sectors,
     };
+    parts.follow(&balance);
+    let layer = &balance.layers[usize::from(key.tier - 1)];
     if key.kind == MapKind::Layer && layer.haven {
         world.entity_mut(parts.centre()).insert(Haven);
     }

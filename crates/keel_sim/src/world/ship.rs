@@ -264,6 +264,12 @@ pub(crate) struct Body {
     pub(crate) rolls: Rolls,
 }
 
+/// Has the sheets in use be those: the balance is another.
+pub(crate) fn keep_sheets(world: &mut World, by_fit: BTreeMap<Fit, Arc<Sheet>>) {
+    let room = (by_fit.len() * 2).max(64);
+    *world.resource_mut::<Sheets>() = Sheets { by_fit, room };
+}
+
 /// The sheet of a fit by the world's balance.
 pub(crate) fn sheet_of(world: &mut World, fit: &Fit) -> Result<Arc<Sheet>, FitError> {
     let balance = Arc::clone(&world.resource::<Tuning>().balance);
@@ -342,18 +348,57 @@ fn made_by(fit: &Fit) -> Option<Faction> {
 /// When the fit makes no ship; nothing has changed then.
 pub(crate) fn set_fit(world: &mut World, entity: Entity, fit: Fit) -> Result<(), FitError> {
     let sheet = sheet_of(world, &fit)?;
-    let mends = sheet.powers.mender.is_some();
     let Ok(mut ship) = world.get_entity_mut(entity) else { return Ok(()) };
     if let Some(mut ship) = ship.get_mut::<Ship>() {
         ship.faction = made_by(&fit).unwrap_or(ship.faction);
     }
-    ship.insert((Fitted(fit), Card(sheet)));
+    ship.insert(Fitted(fit));
+    take_card(&mut ship, sheet);
+    Ok(())
+}
+
+fn take_card(ship: &mut EntityWorldMut<'_>, sheet: Arc<Sheet>) {
+    let mends = sheet.powers.mender.is_some();
+    ship.insert(Card(sheet));
     if mends && !ship.contains::<Mends>() {
         ship.insert(Mends::default());
     } else if !mends {
         ship.remove::<Mends>();
     }
-    Ok(())
+}
+
+/// Gives a ship another card for what is fitted to it. Its pools and battery hold the share that they did.
+pub(crate) fn set_card(world: &mut World, entity: Entity, sheet: Arc<Sheet>) {
+    let Ok(mut ship) = world.get_entity_mut(entity) else { return };
+    let Some(Card(old)) = ship.get::<Card>().filter(|card| !Arc::ptr_eq(&card.0, &sheet)).cloned() else { return };
+    if let Some(mut condition) = ship.get_mut::<Condition>() {
+        let Pools { shield, hull } = condition.0;
+        let pools = Pools {
+            shield: in_proportion(shield, old.full.shield, sheet.full.shield),
+            hull: in_proportion(hull, old.full.hull, sheet.full.hull),
+        };
+        condition.set_if_neq(Condition(pools));
+    }
+    if let Some(mut battery) = ship.get_mut::<Battery>() {
+        let held = in_proportion(battery.0, old.battery, sheet.battery);
+        battery.set_if_neq(Battery(held));
+    }
+    take_card(&mut ship, sheet);
+    // What was full may fill further now, or faster.
+    ship.insert(Awake);
+}
+
+/// What is held of `new` when it was so much of `old`. What was full is full, and what was not empty is not.
+fn in_proportion(held: f32, old: f32, new: f32) -> f32 {
+    if old == new {
+        held
+    } else if held >= old {
+        new
+    } else if held > 0.0 {
+        (new * (held / old)).clamp(f32::MIN_POSITIVE, new)
+    } else {
+        held
+    }
 }
 
 /// Changes what is fitted to a ship without a change of what takes grid and slots: wear, and repairs.
