@@ -24,7 +24,10 @@ fn a_pilot_docks_fits_commissions_and_reads_the_card() {
     has(&log, &["Refused: This ship is not docked.", "Docked. Hull, shield and battery are full."]);
     has(&log, &["Volley 193.8 · cycle 1.96 s", "1: Common Human gun · quality 100 · durability 100"]);
     has(&log, &["Refused: The fit takes 85 power grid of 80.", "Refused: That module is whole."]);
-    has(&log, &["Raider Patrol 1 · L1 docked · you fly it", "L1 docked · defensive, follows, Braces under 40 %, Jams"]);
+    has(
+        &log,
+        &["Raider Patrol ", " · L1 docked · you fly it", "L1 docked · defensive, follows, Braces under 40 %, Jams"],
+    );
     has(&log, &["Frigate, Anchor hull · power grid 0 of 100", "Evasion 8 % · tracking 0.05", "Volley 0.0"]);
 }
 

@@ -157,8 +157,8 @@ fn a_client_of_another_version_or_with_a_bad_name_is_told_why() {
         &mut keel(&["fly", address, "--protocol", "9"]),
         "This server speaks protocol version 5; your client speaks 9. Update the older one.",
     );
-    refused(&mut keel(&["fly", address, "--name", "two words"]), "A pilot's name is made of letters");
-    refused(&mut keel(&["fly", address, "--name", ""]), "A pilot's name has 1 to 20 characters.");
+    refused(&mut keel(&["fly", address, "--name", "two words"]), "A name is made of letters, digits, - and _.");
+    refused(&mut keel(&["fly", address, "--name", ""]), "A name has 1 to 20 characters.");
 }
 
 #[test]
