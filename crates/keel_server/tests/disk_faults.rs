@@ -37,9 +37,10 @@ fn goes_on(break_it: impl FnOnce(&Path), mend: impl FnOnce(&Path), expects: &str
         if status.wants_whole() {
             writer.submit(whole(step + 1, 100));
         }
-        status.report().saved_step == Some(step + 1) && status.report().error.is_none()
+        let report = status.report();
+        report.saved_step == Some(step + 1) && report.error.is_none() && report.lag.is_zero()
     });
-    assert_eq!((status.report().outages, status.is_behind(Duration::ZERO)), (1, false));
+    assert_eq!(status.report().outages, 1);
     writer.submit(change(step + 2, 100));
     let finished = writer.finish(LONG);
     assert_eq!((finished.is_saved, finished.step, finished.error), (true, Some(step + 2), None));
@@ -124,14 +125,13 @@ fn a_save_that_is_removed_or_emptied_is_written_anew() {
     }
 }
 
-/// A server that starts with a disk on which its log finds no room: what is written there is refused by the system.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 #[test]
-fn a_disk_that_is_full_from_the_start() {
+fn a_log_that_cannot_be_opened_from_the_start() {
     let data = tempfile::tempdir().unwrap();
     make(data.path(), 3, 50);
     let log = data.path().join("world.sqlite-wal");
-    std::os::unix::fs::symlink("/dev/full", &log).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all", &log).unwrap();
     let writer = Writer::start(*open(data.path()).unwrap(), SOON).unwrap();
     let status = writer.status();
     for step in 4..=40 {
@@ -139,7 +139,7 @@ fn a_disk_that_is_full_from_the_start() {
     }
     until("failed", || status.report().failures > 3);
     let report = status.report();
-    assert!(report.error.as_deref().is_some_and(|error| error.contains("full")), "{report:?}");
+    assert!(report.error.as_deref().is_some_and(|error| error.contains("unable to open")), "{report:?}");
     assert_eq!((report.saved_step, report.outages), (Some(3), 1));
     fs::remove_file(&log).unwrap();
     saved(&status, 40);
