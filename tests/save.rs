@@ -45,6 +45,12 @@ fn save(data: &Path, args: &[&str]) -> Output {
     keel(&["save", "--data"]).arg(data).args(args).stdin(Stdio::null()).output().unwrap()
 }
 
+/// The exit code of a server that does not start.
+fn serve(data: &Path) -> i32 {
+    let mut command = keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0", "--data"]);
+    command.arg(data).output().unwrap().status.code().unwrap()
+}
+
 /// What it says, and its exit code.
 fn said(data: &Path, args: &[&str]) -> (String, i32) {
     let output = save(data, args);
@@ -101,7 +107,7 @@ fn exit_codes_tell_later_broken_and_used_saves_apart() {
     let lock = Lock::take(&data).unwrap();
     let (text, code) = said(&data, &["migrate"]);
     assert!(text.contains(&format!("(process {})", std::process::id())) && code == 5, "{text}");
-    assert_eq!(said(&data, &["check"]).1, 0, "who only looks may");
+    assert_eq!((said(&data, &["check"]).1, serve(&data)), (0, 5), "who only looks may");
     drop(lock);
 
     fs::write(&path, &sound[..5_000]).unwrap();
@@ -109,8 +115,10 @@ fn exit_codes_tell_later_broken_and_used_saves_apart() {
         let (text, code) = said(&data, &[command]);
         assert!(text.lines().last().unwrap().starts_with("keel: ") && code == 4, "{command}: {text}");
     }
+    assert_eq!(serve(&data), 4);
 
-    fs::write(&path, sound).unwrap();
+    fs::write(&path, &sound).unwrap();
+    assert_eq!(serve(&data), 4, "its rows make no world");
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute_batch("DROP TABLE meta; CREATE TABLE meta (more); PRAGMA user_version = 9").unwrap();
     drop(connection);
@@ -119,5 +127,6 @@ fn exit_codes_tell_later_broken_and_used_saves_apart() {
         let (text, code) = said(&data, &command.split(' ').collect::<Vec<_>>());
         assert!(text.contains("version 9") && code == 3, "{command}: {text}");
     }
+    assert_eq!(serve(&data), 3);
     assert!(fs::read(&path).unwrap() == before);
 }

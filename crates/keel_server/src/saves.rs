@@ -26,7 +26,7 @@ pub use check::{Contents, Fault, Inspection, Kept, inspect};
 pub use dump::{DumpError, Imported, MAX_KIND, MAX_LINE, backup, export, import};
 pub use files::Files;
 pub use lock::Lock;
-pub use migrate::{MIGRATIONS, Migrated, Migration, Old, Steps};
+pub use migrate::{Migrated, Migration, Old, Steps};
 pub use schema::{APPLICATION_ID, MAX_ROW, Meta, put_row, start_schema};
 pub use status::{Report, Status};
 pub use store::{Opened, Recovery, Store, Vacant};

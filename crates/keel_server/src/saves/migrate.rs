@@ -31,9 +31,6 @@ pub struct Migration {
 /// Steps, in any order.
 pub type Steps = [Migration];
 
-/// All steps that this build knows.
-pub const MIGRATIONS: &Steps = &[];
-
 /// What was made of an older save, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Migrated {
