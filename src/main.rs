@@ -94,7 +94,7 @@ const USAGE: u8 = 2;
 
 /// The exit code that tells a script what went wrong: 3 a save of a later version, 4 a broken one, 5 one in use, else 1.
 fn code(error: &anyhow::Error) -> u8 {
-    error.chain().find_map(|cause| cause.downcast_ref()).map_or(1, save::exit_code)
+    save::exit_code(error).unwrap_or(1)
 }
 
 fn fail(reason: &str, code: u8) -> ExitCode {

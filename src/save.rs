@@ -9,6 +9,7 @@ use keel_rules::STEPS_PER_SECOND;
 use keel_server::saves::{
     self, Contents, DumpError, Files, Inspection, MIGRATIONS, Migrated, Old, SAVE_VERSION, SaveError,
 };
+use keel_server::{LoadError, StartError};
 
 use crate::serve::say;
 
@@ -198,13 +199,18 @@ fn plain(error: DumpError) -> anyhow::Error {
     }
 }
 
-/// The exit code that tells a script why there is no save to play on.
-pub(crate) fn exit_code(error: &SaveError) -> u8 {
-    match error {
+/// The exit code that tells a script what is wrong with a save; `None` if something else is wrong.
+pub(crate) fn exit_code(error: &anyhow::Error) -> Option<u8> {
+    let of_save = |error: &SaveError| match error {
         SaveError::Newer { .. } => 3,
         SaveError::Broken { .. } | SaveError::Migration { .. } => 4,
         SaveError::Locked { .. } => 5,
         _ => 1,
+    };
+    match error.downcast_ref() {
+        Some(StartError::Load(LoadError::Save(error))) => Some(of_save(error)),
+        Some(StartError::Load(_)) => Some(4),
+        _ => error.downcast_ref().map(of_save),
     }
 }
 

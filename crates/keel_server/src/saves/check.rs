@@ -119,17 +119,22 @@ impl Reader {
         match Lock::take_if_there(files.directory()) {
             Ok(lock) => Ok(Self { holder: None, save: open_to_look(&files.save()), lock: Some(lock) }),
             Err(SaveError::Locked { pid, .. }) => {
-                Ok(Self { holder: Some(pid), save: open_shared(&files.save()), lock: None })
+                Ok(Self { holder: Some(pid), save: open_checked(&files.save()), lock: None })
             }
             // Who may not write there may still look.
             Err(SaveError::Io { source, .. })
                 if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
             {
-                Ok(Self { holder: None, save: open_shared(&files.save()), lock: None })
+                Ok(Self { holder: None, save: open_checked(&files.save()), lock: None })
             }
             Err(error) => Err(error),
         }
     }
+}
+
+fn open_checked(path: &Path) -> Result<Connection, Fault> {
+    check_head(path)?;
+    open_shared(path)
 }
 
 /// Opens a file that nobody else has, and reads all of it.
@@ -160,8 +165,10 @@ fn open_to_look(path: &Path) -> Result<Connection, Fault> {
 const ALONE: &str = if cfg!(windows) { "vfs=win32-none" } else { "vfs=unix-none" };
 
 /// Opens a file that a server writes at the same time.
+///
+/// The server itself may call this: it opens the file by SQLite alone, since closing it by any other way would make the
+/// system let go of all locks that the process has on it.
 pub(super) fn open_shared(path: &Path) -> Result<Connection, Fault> {
-    check_head(path)?;
     let connection = open_by_uri(path, "")?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     // What is read now is one commit's, whatever the server writes meanwhile.

@@ -344,6 +344,8 @@ impl Store {
     /// Writes a whole cut into a new file, which takes the place of whatever is there.
     fn replace<C: Cut>(&mut self, cut: &C) -> Result<u64, Trouble> {
         let (save, path) = (self.files.save(), self.files.unfinished());
+        // Said better than SQLite would.
+        std::fs::metadata(self.files.directory())?;
         remove(&path)?;
         let connection = create(&path)?;
         let transaction = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate)?;
@@ -467,4 +469,84 @@ fn fall_back(files: &Files, reason: String) -> Result<Recovery, SaveError> {
         "THE SAVE IS BROKEN: the newest whole copy took its place, and what was played since that was kept is lost"
     );
     Ok(Recovery { reason, copy, broken })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of some bytes each.
+    struct Rows(u64, usize);
+
+    impl Cut for Rows {
+        fn step(&self) -> u64 {
+            self.0
+        }
+
+        fn is_whole(&self) -> bool {
+            true
+        }
+
+        fn merge(&mut self, newer: Self) {
+            *self = newer;
+        }
+
+        fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
+            (0..100).for_each(|id| put("row", id, Some(&vec![self.0 as u8; self.1])));
+        }
+    }
+
+    #[test]
+    fn a_commit_for_which_there_is_no_room_changes_nothing_and_the_next_that_fits_is_whole() {
+        let data = tempfile::tempdir().unwrap();
+        let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+        let mut store = vacant.begin(1);
+        store.save(&Rows(1, 100)).unwrap();
+        let before = store.meta.clone();
+        for _ in 0..3 {
+            store.ready().unwrap();
+            let live = store.live.as_ref().unwrap();
+            live.connection.pragma_update(None, "max_page_count", 8).unwrap();
+            let trouble = store.save(&Rows(2, 1_000)).unwrap_err();
+            assert!(matches!(&trouble, Trouble::Refused(reason) if reason.contains("full")), "{trouble}");
+            assert_eq!((&store.meta, store.wants_whole()), (&before, false));
+        }
+        store.save(&Rows(3, 1_000)).unwrap();
+        store.close().unwrap();
+        assert_eq!(look(&store.files.save()).unwrap().1.meta.unwrap().step, 3);
+    }
+
+    #[test]
+    fn a_row_too_big_to_be_read_again_is_refused_and_breaks_nothing() {
+        let data = tempfile::tempdir().unwrap();
+        let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+        let mut store = vacant.begin(1);
+        store.save(&Rows(1, 100)).unwrap();
+        assert!(matches!(store.save(&Rows(2, MAX_ROW + 1)), Err(Trouble::Refused(_))));
+        assert!(!store.wants_whole());
+        store.save(&Rows(3, 200)).unwrap();
+    }
+
+    #[test]
+    fn a_commit_of_which_nobody_knows_whether_it_is_on_disk_is_taken_as_it_is_found() {
+        for is_on_disk in [false, true] {
+            let data = tempfile::tempdir().unwrap();
+            let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+            let mut store = vacant.begin(1);
+            store.save(&Rows(1, 100)).unwrap();
+            let before = store.meta.clone();
+            store.save(&Rows(2, 100)).unwrap();
+            let after = store.meta.clone();
+            // As if SQLite had said that it failed.
+            (store.live, store.meta, store.attempted) = (None, before.clone(), Some(after));
+            if !is_on_disk {
+                store.ready().unwrap();
+                let live = store.live.take().unwrap();
+                before.write(&live.connection).unwrap();
+                store.meta = before;
+            }
+            store.save(&Rows(3, 100)).unwrap();
+            assert_eq!(store.meta.step, 3);
+        }
+    }
 }

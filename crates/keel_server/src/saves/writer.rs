@@ -145,7 +145,7 @@ impl<C: Cut> Writer<C> {
     pub fn finish(self, within: Duration) -> Finished {
         let step = || self.shared.status.report().saved_step;
         self.shared.close(within);
-        match self.done.recv_timeout(within + GRACE) {
+        match self.done.recv_timeout(within.min(NEVER) + GRACE) {
             Ok(finished) => finished,
             Err(RecvTimeoutError::Timeout) => {
                 Finished { is_saved: false, step: step(), error: Some("the disk does not answer".to_owned()) }
@@ -174,7 +174,7 @@ impl<C: Cut> Shared<C> {
     }
 
     fn close(&self, within: Duration) {
-        self.slot().close.get_or_insert_with(|| Instant::now() + within);
+        self.slot().close.get_or_insert_with(|| Instant::now() + within.min(NEVER));
         self.wake.notify_one();
     }
 }
@@ -310,10 +310,10 @@ impl<C: Cut> Thread<C> {
         if !is_due || self.copier.is_some() {
             return;
         }
-        self.copy_at = Some(Instant::now() + self.settings.copy_every);
+        self.copy_at = Instant::now().checked_add(self.settings.copy_every);
         if !self.store.is_sound() || self.failing_since.is_some() {
             // There is nothing to copy, or no disk to copy it to.
-            self.copy_at = Some(Instant::now() + self.settings.retry.min(self.settings.copy_every));
+            self.copy_at = Instant::now().checked_add(self.settings.retry.min(self.settings.copy_every));
             return;
         }
         match Copier::start(&self.store.files, self.store.copies() + 1, self.settings.copies) {
