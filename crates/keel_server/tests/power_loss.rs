@@ -45,9 +45,9 @@ fn whatever_is_left_of_the_log_the_save_is_that_of_some_step_not_older_than_the_
             let at = draw(&mut seed) % (log.len() + 1);
             let mut log = log.clone();
             if way == 0 {
-                log.truncate(at)
+                log.truncate(at);
             } else {
-                log[at..].fill(0)
+                log[at..].fill(0);
             }
             left.insert("world.sqlite-wal".to_owned(), log);
             lay_out(&trial, &left);
