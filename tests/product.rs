@@ -157,8 +157,8 @@ fn a_client_of_another_version_or_with_a_bad_name_is_told_why() {
         &mut keel(&["fly", address, "--protocol", "9"]),
         "This server speaks protocol version 4; your client speaks 9. Update the older one.",
     );
-    refused(&mut keel(&["fly", address, "--name", "two words"]), "A pilot's name is made of letters");
-    refused(&mut keel(&["fly", address, "--name", ""]), "A pilot's name has 1 to 20 characters.");
+    refused(&mut keel(&["fly", address, "--name", "two words"]), "A name is made of letters");
+    refused(&mut keel(&["fly", address, "--name", ""]), "A name has 1 to 20 characters.");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_stop_ends_the_server_content_and_its_pilots_informed() {
     }
     // And at once, while it is starting.
     for after_ms in [0, 20, 50, 200] {
-        let quiet = ["--unsecured", "--bind", "127.0.0.1:0", "--metrics", "off", "--admin", "off"];
+        let quiet = ["--unsecured", "--ephemeral", "--bind", "127.0.0.1:0", "--metrics", "off", "--admin", "off"];
         let mut process = keel(&quiet).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(after_ms));
         Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
