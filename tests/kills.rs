@@ -27,7 +27,8 @@ fn told(line: &str, what: &str) -> Option<(u64, String)> {
 fn start(data: &Path, log: &Path) -> Server {
     let log = std::fs::File::create(log).unwrap();
     let data = data.to_str().unwrap();
-    let mut command = keel(&["serve", "--unsecured", "--operator-ops", "--bind", "127.0.0.1:0", "--data", data]);
+    let mut command =
+        keel(&["serve", "--unsecured", "--operator-ops", "--metrics", "off", "--bind", "127.0.0.1:0", "--data", data]);
     Server::spawn(command.env("RUST_LOG", "info,keel_server::keeper=debug").env("NO_COLOR", "1").stderr(log))
 }
 

@@ -2,7 +2,7 @@
 
 mod keel;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -127,13 +127,19 @@ fn a_stop_that_an_operator_announces_comes_when_it_is_due_and_its_seconds_are_to
     assert!(wait(&mut server.process, Duration::from_secs(10)).success());
 }
 
-/// What the console's socket answers to a body.
+/// What the console's socket answers to a body; nothing if it hangs up on one that is far too long before its answer is read.
 fn post(socket: &Path, body: &str) -> String {
+    let hung_up = |error: std::io::Error| match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    };
     let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
     let head = format!("Host: keel\r\nConnection: close\r\nContent-Length: {}", body.len());
-    write!(stream, "POST /command HTTP/1.1\r\n{head}\r\nContent-Type: application/json\r\n\r\n{body}").unwrap();
+    write!(stream, "POST /command HTTP/1.1\r\n{head}\r\nContent-Type: application/json\r\n\r\n{body}")
+        .or_else(hung_up)
+        .unwrap();
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    stream.read_to_string(&mut answer).map(drop).or_else(hung_up).unwrap();
     answer
 }
 
@@ -160,7 +166,8 @@ fn the_console_refuses_what_makes_no_sense_and_goes_on() {
         &format!(r#"{{"announce":{{"text":"{}"}}}}"#, "x".repeat(100_000)),
     ] {
         let answer = post(&socket, body);
-        assert!(answer.starts_with("HTTP/1.1 4"), "{body:.80}: {answer}");
+        let is_dropped = answer.is_empty() && body.len() > 16 * 1024;
+        assert!(is_dropped || answer.starts_with("HTTP/1.1 4"), "{body:.80}: {answer}");
     }
     assert!(post(&socket, r#""status""#).starts_with("HTTP/1.1 200"));
     assert!(server.stop("-TERM").1);

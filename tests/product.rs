@@ -220,7 +220,7 @@ fn a_stop_ends_the_server_content_and_its_pilots_informed() {
     }
     // And at once, while it is starting.
     for after_ms in [0, 20, 50, 200] {
-        let quiet = ["--unsecured", "--bind", "127.0.0.1:0", "--metrics", "off", "--admin", "off"];
+        let quiet = ["--unsecured", "--ephemeral", "--bind", "127.0.0.1:0", "--metrics", "off", "--admin", "off"];
         let mut process = keel(&quiet).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(after_ms));
         Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();

@@ -495,6 +495,7 @@ impl Server {
         self.sessions.tell(&mut self.transport, &mut self.world, self.pace.percent());
         self.world.stages().enter(stages::SENDING);
         self.transport.send(true);
+        self.world.stages().enter(stages::KEEPING);
         if let Some(keeper) = &mut self.keeper {
             keeper.keep(&mut self.world);
         }

@@ -65,7 +65,7 @@ struct Playing {
     known: Box<Known>,
     ops: Bucket,
     excess: u32,
-    /// When the pilot came.
+    /// When the pilot came, by the time of the network.
     since: Duration,
 }
 
@@ -441,7 +441,8 @@ impl Sessions {
     }
 
     /// Who plays, by name.
-    pub(crate) fn players(&self, transport: &Transport, world: &World, now: Duration) -> Vec<Player> {
+    pub(crate) fn players(&self, transport: &Transport, world: &World) -> Vec<Player> {
+        let now = transport.now();
         let player = |(client, playing): (ClientId, &Playing)| {
             let (address, rtt, lost) = transport.link(client);
             Player {
@@ -464,18 +465,11 @@ impl Sessions {
     }
 
     /// Puts a pilot out who plays under a name; whether one does.
-    pub(crate) fn kick(
-        &mut self,
-        transport: &mut Transport,
-        now: Duration,
-        world: &mut World,
-        name: &str,
-        reason: String,
-    ) -> bool {
+    pub(crate) fn kick(&mut self, transport: &mut Transport, world: &mut World, name: &str, reason: String) -> bool {
         let pilot = self.roster.get(name);
         let client = self.playing_clients().find(|(_, playing)| Some(playing.pilot) == pilot).map(|(client, _)| client);
         if let Some(client) = client {
-            self.refuse(transport, now, world, client, reason);
+            self.refuse(transport, transport.now(), world, client, reason);
         }
         client.is_some()
     }

@@ -29,7 +29,7 @@ const PHASES: [SimSet; 12] = [
 ];
 
 /// All stages of a step by name: the world's phases, then what the loop does about it.
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 15] = [
     "ops",
     "movement",
     "lock",
@@ -44,6 +44,7 @@ pub(crate) const NAMES: [&str; 14] = [
     "replicate",
     "telling",
     "sending",
+    "keeping",
 ];
 
 /// Messages and views are written.
@@ -51,6 +52,9 @@ pub(crate) const TELLING: usize = 12;
 
 /// What is written is sent.
 pub(crate) const SENDING: usize = 13;
+
+/// What has changed is handed to the save.
+pub(crate) const KEEPING: usize = 14;
 
 /// A clock that is stopped at the end of each stage.
 #[derive(Resource, Debug)]

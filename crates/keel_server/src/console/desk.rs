@@ -81,11 +81,11 @@ impl Server {
         let done = match request {
             Request::Status => return Ok(Reply::Status(self.overview(now))),
             Request::Players => {
-                return Ok(Reply::Players(self.sessions.players(&self.transport, &self.world, now)));
+                return Ok(Reply::Players(self.sessions.players(&self.transport, &self.world)));
             }
             Request::Kick { name, why } => {
                 let reason = if why.is_empty() { "An operator has put you out.".to_owned() } else { why };
-                if !self.sessions.kick(&mut self.transport, now, &mut self.world, &name, reason) {
+                if !self.sessions.kick(&mut self.transport, &mut self.world, &name, reason) {
                     return Err(Denial::Refused("Nobody of that name plays.".to_owned()));
                 }
                 format!("{name} is put out.")
