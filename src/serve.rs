@@ -46,6 +46,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // First of all, and whatever was inherited: a stop that comes during the start is a stop.
     let stop = stop_by_signals()?;
+    let reload = signals::reload_by_signal()?;
     let layered = layers::settings(&args.flags, args.config.as_deref(), |name| std::env::var_os(name))?;
     if args.print_config {
         say(&layered.to_string());
@@ -61,8 +62,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         StartError::Load(LoadError::Save(error)) => anyhow::Error::new(error),
         error => error.into(),
     })?;
-    let reload = server.handle().reload;
-    signals::reload_by_signal(&reload)?;
     let _balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
     let (address, layer) = (server.address(), settings.layer);
     let endpoints = endpoints::open(&settings, &server)?;

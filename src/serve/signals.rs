@@ -19,8 +19,9 @@ pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Has a flag set whenever the process is told to read its settings again.
-pub(super) fn reload_by_signal(reload: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    flag::register(SIGHUP, Arc::clone(reload)).context("cannot handle signals")?;
-    Ok(())
+/// A flag that is set whenever the process is told to read its balance again.
+pub(super) fn reload_by_signal() -> anyhow::Result<Arc<AtomicBool>> {
+    let reload = Arc::new(AtomicBool::new(false));
+    flag::register(SIGHUP, Arc::clone(&reload)).context("cannot handle signals")?;
+    Ok(reload)
 }

@@ -227,7 +227,6 @@ pub struct Server {
     admission: Arc<Admission>,
     board: Arc<Board>,
     console: Console,
-    reload: Arc<AtomicBool>,
     desk: Desk,
     operator_ops: bool,
 }
@@ -245,8 +244,6 @@ pub struct Handle {
     pub board: Arc<Board>,
     /// The way to its loop.
     pub console: Console,
-    /// Set to have the balance read again.
-    pub reload: Arc<AtomicBool>,
 }
 
 /// What a server has done when it stops.
@@ -334,7 +331,6 @@ impl Server {
             admission,
             board,
             console,
-            reload: Arc::default(),
             desk,
             operator_ops: config.operator_ops,
             keeper,
@@ -386,7 +382,6 @@ impl Server {
             admission: Arc::clone(&self.admission),
             board: Arc::clone(&self.board),
             console: self.console.clone(),
-            reload: Arc::clone(&self.reload),
         }
     }
 
