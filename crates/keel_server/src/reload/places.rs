@@ -16,7 +16,9 @@ pub(super) fn places(path: &Path) -> BTreeSet<PathBuf> {
     let mut places = BTreeSet::new();
     let Ok(path) = std::path::absolute(path) else { return places };
     let mut ahead: VecDeque<OsString> = parts(&path);
-    let (mut here, mut links, mut behind_link) = (PathBuf::from("/"), 0, false);
+    let (mut here, mut links) = (PathBuf::from("/"), 0);
+    // How many parts are left when the end of the last link is reached.
+    let mut after_link = None;
     while let Some(part) = ahead.pop_front() {
         if part == ".." {
             here.pop();
@@ -25,12 +27,12 @@ pub(super) fn places(path: &Path) -> BTreeSet<PathBuf> {
         let entry = here.join(part);
         let link = std::fs::read_link(&entry).ok().filter(|_| links < MOST_LINKS);
         // The file, and the directory that it is in: others farther up are not swapped without stopping a server.
-        if link.is_some() || behind_link || ahead.len() <= 1 {
+        if link.is_some() || after_link == Some(ahead.len()) || ahead.len() <= 1 {
             places.insert(entry.clone());
         }
-        behind_link = link.is_some();
         if let Some(to) = link {
             links += 1;
+            after_link = Some(ahead.len());
             if to.is_absolute() {
                 here = PathBuf::from("/");
             }
