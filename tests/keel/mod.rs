@@ -45,7 +45,8 @@ impl Server {
     /// One that takes whoever asks, and logs into `log` of a directory.
     pub(crate) fn start_logged(directory: &Path, args: &[&str]) -> Self {
         let log = std::fs::OpenOptions::new().append(true).create(true).open(directory.join("log")).unwrap();
-        Self::spawn(keel(&["serve", "--unsecured", "--ephemeral", "--bind", "127.0.0.1:0"]).args(args).stderr(log))
+        let quiet = ["--ephemeral", "--metrics", "off", "--admin", "off"];
+        Self::spawn(keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0"]).args(quiet).args(args).stderr(log))
     }
 
     /// One with the accounts of a data directory, and the address where they log in. It logs there, into `log`.
