@@ -16,7 +16,7 @@ use crate::movement::Helm;
 use crate::shot::{Gun, Wear};
 use crate::stream::{Purpose, Stream};
 
-/// A ship. What every ship has is a [`Body`].
+/// A ship. Every ship has every component that [`spawn_ship`] gives it, whoever flies it.
 #[derive(Component, Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ship {
     /// Its stable name.
