@@ -215,6 +215,7 @@ fn rows_of_two_steps_rows_left_out_and_rows_from_elsewhere_are_found() {
     for sql in [
         "DELETE FROM rows WHERE id = 4",
         "UPDATE rows SET data = x'00' WHERE id = 4",
+        "UPDATE rows SET sum = sum + 1 WHERE id = 4",
         "UPDATE rows SET id = 4000 WHERE id = 4",
         "UPDATE rows SET kind = 'other' WHERE id = 4",
         "INSERT INTO rows SELECT kind, id + 1000, data, sum FROM rows WHERE id = 4",

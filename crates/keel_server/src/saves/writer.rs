@@ -250,7 +250,10 @@ impl<C: Cut> Thread<C> {
     fn save(&mut self) {
         let Some(held) = self.held.take() else { return };
         let step = held.cut.step();
-        match self.store.save(&held.cut) {
+        let saved = self.store.save(&held.cut);
+        // Before anyone is told that it is saved: whoever waits for that must not be asked for all of it once more.
+        self.shared.status.want_whole(self.store.wants_whole());
+        match saved {
             Ok(saved) => {
                 {
                     let slot = self.shared.slot();
