@@ -4,22 +4,22 @@
 //! done. A password comes from a prompt or the standard input, never from the command line, which others may see.
 
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo, Timestamp};
 use keel_server::accounts::{Account, Accounts, Ban, Hashed, check_password};
 
+use crate::data::Data;
 use crate::serve::say;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
-    /// The data directory of the server [env: KEEL_DATA] [default: keel-data]
-    #[arg(long, global = true, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    data: Data,
 }
 
 #[derive(clap::Subcommand)]
@@ -66,8 +66,7 @@ struct Password {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let data = args.data.clone().or_else(|| std::env::var_os("KEEL_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("keel-data"));
+    let data = args.data.directory();
     // Only who makes an account begins a directory; the others are about what is there.
     let accounts = |is_new: bool| {
         if is_new {

@@ -4,6 +4,7 @@ mod account;
 mod admin;
 mod balance;
 mod bots;
+mod data;
 mod fly;
 mod manual;
 mod map;

@@ -11,15 +11,15 @@ use keel_server::saves::{
 };
 use keel_server::{LoadError, StartError};
 
+use crate::data::Data;
 use crate::serve::say;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
-    /// The data directory of the server [env: KEEL_DATA] [default: keel-data]
-    #[arg(long, global = true, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    data: Data,
 }
 
 #[derive(clap::Subcommand)]
@@ -55,8 +55,7 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let data = args.data.clone().or_else(|| std::env::var_os("KEEL_DATA").map(PathBuf::from));
-    let data = data.unwrap_or_else(|| PathBuf::from("keel-data"));
+    let data = args.data.directory();
     match &args.command {
         Command::Info => info(&data),
         Command::Check => check(&data),

@@ -18,7 +18,7 @@ use keel_balance::Balance;
 use keel_server::accounts::Accounts;
 use keel_server::http::Tls;
 use keel_server::saves::Finished;
-use keel_server::{Access, BalanceFile, Config, LoadError, LoginConfig, SaveConfig, Server, StartError, Watchdog};
+use keel_server::{Access, BalanceFile, Config, LoginConfig, SaveConfig, Server, Watchdog};
 
 pub(crate) use endpoints::ADMIN_SOCKET;
 pub(crate) use signals::stop_by_signals;
@@ -57,11 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
 
     let config = config(&settings)?;
     let hash = config.balance.hash();
-    let server = Server::start(&config).map_err(|error| match error {
-        // Why there is no save to play on has exit codes of its own.
-        StartError::Load(LoadError::Save(error)) => anyhow::Error::new(error),
-        error => error.into(),
-    })?;
+    let server = Server::start(&config)?;
     let _balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
     let (address, layer) = (server.address(), settings.layer);
     let endpoints = endpoints::open(&settings, &server)?;

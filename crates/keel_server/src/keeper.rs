@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_log::tracing::enabled;
-use bevy_log::{Level, debug, info, warn};
+use bevy_log::{Level, debug, info};
 use keel_sim::{Cut, Key, Kind, RestoreError, Row};
 use thiserror::Error;
 
@@ -90,11 +90,11 @@ impl saves::Cut for Kept {
                 continue;
             };
             bytes.clear();
-            // Into memory, of what has a form for everything: nothing can fail.
-            match rmp_serde::encode::write_named(&mut bytes, row) {
-                Ok(()) => put(key.kind.word(), key.id, Some(&bytes)),
-                Err(error) => warn!(kind = key.kind.word(), id = key.id, %error, "a row is not kept"),
-            }
+            // Into memory, of what has a form for everything. A save must not go on without a row: the thread that saves
+            // dies of it, which is told, and lets nobody new in.
+            rmp_serde::encode::write_named(&mut bytes, row)
+                .unwrap_or_else(|error| unreachable!("row {} {} has no form: {error}", key.kind.word(), key.id));
+            put(key.kind.word(), key.id, Some(&bytes));
         }
     }
 }
@@ -154,11 +154,6 @@ impl Keeper {
         let (status, admission) = (writer.status(), Arc::clone(admission));
         let (every, most_behind) = (save.every.max(1), save.most_behind);
         Ok(Self { writer, status, every, most_behind, admission, is_behind: false, failures: 0 })
-    }
-
-    /// How the save is.
-    pub(crate) fn status(&self) -> Arc<Status> {
-        Arc::clone(&self.status)
     }
 
     /// How far the save is behind, and how often it has failed since this was last asked.

@@ -404,18 +404,6 @@ impl Server {
         }
     }
 
-    /// Whether new logins are let in, to be set while it runs.
-    #[must_use]
-    pub fn admission(&self) -> Arc<Admission> {
-        Arc::clone(&self.admission)
-    }
-
-    /// How the save is, to be read while it runs; `None` where there is none.
-    #[must_use]
-    pub fn save_status(&self) -> Option<Arc<saves::Status>> {
-        self.keeper.as_ref().map(Keeper::status)
-    }
-
     /// What has it go by another balance while it runs.
     #[must_use]
     pub fn reloader(&self) -> Reloader {

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use any::{PILOTS, op, setup, world};
 use keel_balance::{Faction, System};
 use keel_map::{Hex, MapKey};
-use keel_rules::Moment;
 use keel_rules::powers::Power;
+use keel_rules::{Fit, Moment, Slot};
 use keel_sim::{
-    Arrival, Cut, Force, Key, Kind, Op, OperatorOps, Orders, Pilot, PilotId, Row, ShipId, Stance, StructureKind,
-    WallClock, changes,
+    Arrival, Cut, Force, Key, Kind, Locking, Op, OperatorOps, Orders, Part, Pilot, PilotId, Row, ShipId, Stance,
+    StructureKind, WallClock, changes,
 };
 use keel_testkit::{Game, Setup};
 use proptest::prelude::*;
@@ -206,6 +206,102 @@ proptest! {
     }
 }
 
+/// Runs steps with a cut after each, and looks whether what each said is all that was there to say.
+fn says_all(game: &mut Game, kept: &mut Kept, steps: u64) {
+    for _ in 0..steps {
+        game.step(1);
+        kept.cut(game);
+        let whole = rows(game);
+        for (key, bytes) in &whole {
+            assert_eq!(kept.0.get(key), Some(bytes), "{key:?} after step {}", game.now());
+        }
+        assert_eq!(kept.0.len(), whole.len());
+    }
+}
+
+#[test]
+fn after_every_step_what_is_said_to_have_changed_is_all_that_has() {
+    let mut game = Game::new(Setup { layer: 3, ..Setup::default() });
+    let systems = [System::Mender, System::Clamp, System::Brace];
+    let fit = systems.iter().fold(game.common(4, Faction::Human), |fit, &system| fit.with(system, Faction::Human));
+    let (pilot, home) = game.pilot_in(fit);
+    let ship = game.ship_at(pilot, fit, Hex::new(2, 0));
+    let npcs = game.squad(&[game.common(1, Faction::Raider); 2], Hex::new(2, 0));
+    let mut kept = Kept::default();
+    says_all(&mut game, &mut kept, 5);
+    game.order(pilot, Op::Dock { ship: home });
+    game.order(pilot, Op::Activate { ship });
+    game.order(pilot, Op::Attack { ship, target: npcs[0] });
+    says_all(&mut game, &mut kept, 80);
+    game.order(pilot, Op::Power(Power::Clamp));
+    // A ship without a mender is not one that mends.
+    game.order(pilot, Op::Fit { ship: home, slot: Slot::System(0), part: Part::Empty });
+    says_all(&mut game, &mut kept, 60);
+    game.kill(npcs[1]);
+    says_all(&mut game, &mut kept, 40);
+    game.order(pilot, Op::Hold { ship });
+    game.order(pilot, Op::Move { ship, to: Hex::new(4, 0) });
+    game.order(pilot, Op::Undock { ship: home });
+    // Until all of them sleep, and wrecks have faded.
+    says_all(&mut game, &mut kept, 700);
+    assert!(!game.is_docked(home));
+}
+
+#[test]
+fn what_came_at_the_end_of_a_step_is_noticed_in_the_next_whoever_runs_it() {
+    let setup = || Setup { seed: 3, squads: true, layer: 3, radius: 4, ..Setup::default() };
+    let mut game = Game::new(setup());
+    let pilot = game.pilot();
+    for hex in Hex::CENTRE.within(4) {
+        game.ship_at(pilot, game.common(0, Faction::Human), hex);
+    }
+    // Squads come beside ships that are there, as the last that a step does.
+    for _ in 0..4 {
+        game.step(1);
+        let mut kept = Kept::default();
+        kept.0.extend(rows(&mut game));
+        let mut copy = kept.restored(setup(), &game);
+        for _ in 0..20 {
+            game.step(1);
+            copy.step(1);
+            assert_eq!(copy.hash(), game.hash(), "after step {}", game.now());
+        }
+    }
+}
+
+/// All rows of a world as a file would keep them.
+fn rows(game: &mut Game) -> BTreeMap<Key, Vec<u8>> {
+    let rows = keel_sim::whole(game.app.world_mut()).rows.into_iter();
+    rows.map(|(key, row)| (key, rmp_serde::to_vec_named(&row.unwrap()).unwrap())).collect()
+}
+
+#[test]
+fn a_lock_whose_duel_ended_with_the_last_step_is_dropped_in_the_next() {
+    let setup = || Setup { layer: 1, ..Setup::default() };
+    let mut game = Game::new(setup());
+    let ((one, ship), (two, target)) = (
+        game.pilot_in(Fit { guns: [None; 2], ..game.common(0, Faction::Human) }),
+        game.pilot_in(Fit { guns: [None; 2], ..game.common(0, Faction::Human) }),
+    );
+    game.op(one, Op::AskDuel(two)).unwrap();
+    game.op(two, Op::AcceptDuel(one)).unwrap();
+    let accepted = game.now();
+    let prey = game.entity(target);
+    game.set(ship, Locking(prey));
+    // 600 s of the duel.
+    game.step(accepted + 11_999 - game.now());
+    assert_eq!(game.target(ship), Some(target), "it is on");
+    let mut kept = Kept::default();
+    kept.0.extend(rows(&mut game));
+    let mut copy = kept.restored(setup(), &game);
+    for _ in 0..3 {
+        game.step(1);
+        copy.step(1);
+        assert_eq!(copy.hash(), game.hash());
+    }
+    assert_eq!([game.target(ship), copy.target(ship)], [None; 2]);
+}
+
 #[test]
 fn after_a_restart_the_ships_of_who_was_connected_are_under_a_flag_and_no_others() {
     let setup = || Setup { layer: 3, ..Setup::default() };
@@ -224,11 +320,14 @@ fn after_a_restart_the_ships_of_who_was_connected_are_under_a_flag_and_no_others
     let mut kept = Kept::default();
     kept.cut(&mut game);
     let mut game = kept.restored(setup(), &game);
+    let drone = game.drone_at(game.common(1, Faction::Breaker), Hex::new(2, 0));
+    let prey = game.entity(ship);
+    game.set(drone, Locking(prey));
     keel_sim::resume(game.app.world_mut());
     let begun = game.now();
     game.step(1);
     assert_eq!([here, gone, hunter].map(|pilot| game.of_pilot::<Pilot>(pilot).online), [false; 3]);
-    assert_eq!(game.target(hunts), None);
+    assert_eq!([game.target(hunts), game.target(drone)], [None; 2]);
     let flags = [ship, left, hunts].map(|ship| game.get::<Arrival>(ship).is_up(Moment::of_step(begun + 60 * 20)));
     assert_eq!(flags, [true, false, true], "60 s of resume_s");
     // Whoever comes back and acts is in the fight again.

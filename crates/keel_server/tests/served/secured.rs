@@ -79,7 +79,7 @@ impl Secured {
         let thread = std::thread::spawn(move || {
             let server = Server::start(&config).unwrap();
             let listener = server.login_listener().unwrap();
-            let seen = (server.login_counts(), server.gauges(), server.admission());
+            let seen = (server.login_counts(), server.gauges(), server.handle().admission);
             tell.send((server.address(), listener, seen)).unwrap();
             server.run(&flag)
         });

@@ -151,8 +151,8 @@ pub(super) struct Known {
     /// The squads, and whether each was alert.
     squads: BTreeMap<SquadId, bool>,
     alert: BTreeSet<PilotId>,
-    structures: BTreeSet<ShipId>,
-    wrecks: BTreeSet<WreckId>,
+    structures: BTreeMap<ShipId, ()>,
+    wrecks: BTreeMap<WreckId, ()>,
     wormholes: BTreeMap<WormholeId, Wormhole>,
     found: BTreeMap<PilotId, BTreeSet<(WormholeId, End)>>,
     charters: BTreeMap<CharterId, Charter>,
@@ -178,6 +178,23 @@ impl Rows {
 
     fn gone(&mut self, kind: Kind, id: impl Into<u64>) {
         self.0.insert(Key { kind, id: id.into() }, None);
+    }
+
+    /// Says which of those that were known are not there any more. While there are as many as are known, none is looked for.
+    fn part<I: Copy + Ord + Into<u64>, V>(
+        &mut self,
+        kinds: &[Kind],
+        known: &mut BTreeMap<I, V>,
+        count: usize,
+        is_there: impl Fn(I) -> bool,
+    ) {
+        if known.len() > count {
+            known.retain(|&id, _| {
+                let stays = is_there(id);
+                kinds.iter().filter(|_| !stays).for_each(|&kind| self.gone(kind, id));
+                stays
+            });
+        }
     }
 
     /// Says what of a kind is new or other than it was, and what is gone.
@@ -289,16 +306,8 @@ impl Rest<'_, '_> {
                 self.state(&parts, rows);
             }
         }
-        if known.ships.len() > own.index.by_id.len() {
-            known.ships.retain(|&id, _| {
-                let is_there = own.index.by_id.contains_key(&id);
-                if !is_there {
-                    rows.gone(Kind::Ship, id);
-                    rows.gone(Kind::State, id);
-                }
-                is_there
-            });
-        }
+        let is_there = |id| own.index.get(id).is_some();
+        rows.part(&[Kind::Ship, Kind::State], &mut known.ships, own.index.by_id.len(), is_there);
     }
 
     fn state(&self, parts: &ShipPartsItem<'_, '_>, rows: &mut Rows) {
@@ -345,35 +354,25 @@ impl Rest<'_, '_> {
         for (sector, structure) in &self.structures {
             standing += 1;
             let Structure { kind, charter, ship, quiet_until, .. } = *structure;
-            if (known.structures.insert(ship) || structure.is_changed())
+            if (known.structures.insert(ship, ()).is_none() || structure.is_changed())
                 && let Some(map) = self.key(sector.map)
             {
                 let at = Place { map, hex: sector.hex };
                 rows.say(Kind::Structure, ship, StructureRow { ship, kind, charter, at, quiet_until });
             }
         }
-        if known.structures.len() > standing {
-            let stand: BTreeSet<ShipId> = self.structures.iter().map(|(_, structure)| structure.ship).collect();
-            known.structures.difference(&stand).for_each(|&ship| rows.gone(Kind::Structure, ship));
-            known.structures = stand;
-        }
+        let stand = |ship| self.structures.iter().any(|(_, structure)| structure.ship == ship);
+        rows.part(&[Kind::Structure], &mut known.structures, standing, stand);
         for (&id, &(wreck, gone)) in &own.wreck_index.by_id {
             let Ok((wreck, lies_in)) = self.wrecks.get(wreck) else { continue };
-            if (known.wrecks.insert(id) || wreck.is_changed() || lies_in.is_changed())
+            if (known.wrecks.insert(id, ()).is_none() || wreck.is_changed() || lies_in.is_changed())
                 && let Some(at) = self.place(lies_in.0)
             {
                 rows.say(Kind::Wreck, id, WreckRow { id, of: wreck.of, load: wreck.load.clone(), at, gone });
             }
         }
-        if known.wrecks.len() > own.wreck_index.by_id.len() {
-            known.wrecks.retain(|&id| {
-                let is_there = own.wreck_index.get(id).is_some();
-                if !is_there {
-                    rows.gone(Kind::Wreck, id);
-                }
-                is_there
-            });
-        }
+        let is_there = |id| own.wreck_index.get(id).is_some();
+        rows.part(&[Kind::Wreck], &mut known.wrecks, own.wreck_index.by_id.len(), is_there);
     }
 
     fn roster(&self, map: MapKey, roster: &Roster) -> MapSquads {
@@ -453,12 +452,7 @@ impl Rest<'_, '_> {
         }
         if known.squads.len() > living {
             let live: BTreeSet<SquadId> = self.squads.iter().map(|(squad, ..)| squad.id).collect();
-            known.squads.retain(|&id, _| {
-                if !live.contains(&id) {
-                    rows.gone(Kind::Squad, id);
-                }
-                live.contains(&id)
-            });
+            rows.part(&[Kind::Squad], &mut known.squads, living, |id| live.contains(&id));
         }
     }
 }

@@ -23,8 +23,9 @@ pub fn resume(world: &mut World) {
             continue;
         }
         world.resource_mut::<Orders>().leave(id);
-        let ships: Vec<Entity> = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter).collect();
-        for ship in ships.into_iter().filter(|&ship| world.get::<InSector>(ship).is_some()).collect::<Vec<_>>() {
+        let ships = world.get::<Fleet>(pilot).into_iter().flat_map(Fleet::iter);
+        let in_space: Vec<Entity> = ships.filter(|&ship| world.get::<InSector>(ship).is_some()).collect();
+        for ship in in_space {
             let hunters: Vec<Entity> = world.get::<LockedBy>(ship).into_iter().flat_map(LockedBy::iter).collect();
             for hunter in hunters {
                 world.entity_mut(hunter).remove::<Locking>();
