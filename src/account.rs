@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo, Timestamp};
@@ -93,9 +93,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             say(&format!("{} has another password.", account.name));
         }
         Command::Ban { name, span, reason } => {
-            let until = span.map(|span| now().saturating_add(span.as_secs()));
-            accounts(false)?.ban(name, &Ban { until, why: reason.clone() })?;
-            say(&match until {
+            let ban = Ban::lasting(*span, reason.clone());
+            accounts(false)?.ban(name, &ban)?;
+            say(&match ban.until {
                 None => format!("{name} is banned for good."),
                 Some(until) => format!("{name} is banned until {}.", date(until)),
             });
@@ -177,15 +177,11 @@ fn prompt(text: &str) -> anyhow::Result<String> {
     rpassword::prompt_password(text).context("cannot ask for the password")
 }
 
-fn span(text: &str) -> Result<Duration, String> {
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let wrong = || "it is a time such as 30m, 12h or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| wrong())?;
     let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
     Duration::try_from(span).ok().filter(|span| span.as_secs() > 0).ok_or_else(wrong)
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// A time in seconds since 1970, in UTC.

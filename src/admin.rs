@@ -10,6 +10,7 @@ use keel_map::MapKey;
 use keel_server::{Overview, Player, Reply, Request, Token};
 use serde_json::Value;
 
+use crate::account::span;
 use crate::serve::{self, ADMIN_SOCKET};
 
 /// How long a server may take to answer.
@@ -54,6 +55,27 @@ enum Command {
         #[arg(trailing_var_arg = true)]
         why: Vec<String>,
     },
+    /// Let an account log in no more, and put its pilot out
+    Ban {
+        /// The account
+        name: String,
+        /// For how long, such as 30m, 12h or 7d; for good if it is not said
+        #[arg(long = "for", value_name = "TIME", value_parser = span)]
+        span: Option<Duration>,
+        /// Why, for the pilot to read
+        #[arg(trailing_var_arg = true)]
+        why: Vec<String>,
+    },
+    /// Let an account log in again
+    Unban {
+        /// The account
+        name: String,
+    },
+    /// Get the world on disk now, and say when it is there
+    Save,
+    /// Have the server read something again
+    #[command(subcommand)]
+    Reload(Reload),
     /// Tell all pilots something
     Announce {
         /// What
@@ -98,6 +120,12 @@ enum Command {
 }
 
 #[derive(Subcommand)]
+enum Reload {
+    /// The balance file: go by it from the next step on, or say what is wrong with it
+    Balance,
+}
+
+#[derive(Subcommand)]
 enum Force {
     /// A storm lands, at once
     Storm {
@@ -118,6 +146,12 @@ impl Command {
             Self::Status => Request::Status,
             Self::Players => Request::Players,
             Self::Kick { name, why } => Request::Kick { name: name.clone(), why: text(why) },
+            Self::Ban { name, span, why } => {
+                Request::Ban { name: name.clone(), seconds: span.map(|span| span.as_secs()), why: text(why) }
+            }
+            Self::Unban { name } => Request::Unban { name: name.clone() },
+            Self::Save => Request::Save,
+            Self::Reload(Reload::Balance) => Request::ReloadBalance,
             Self::Announce { text: words } => Request::Announce { text: text(words) },
             Self::Force(Force::Storm { map }) => Request::Storm { map: map.to_string() },
             Self::Force(Force::Incursion { map }) => Request::Incursion { map: map.to_string() },
@@ -145,7 +179,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if status != 200 {
         let error = serde_json::from_slice::<Value>(&body).ok();
         let reason = error.as_ref().and_then(|error| error["error"].as_str());
-        bail!("{}", reason.map_or_else(|| format!("the server answers {status}"), clean));
+        bail!("{}", reason.map_or_else(|| format!("the server answers {status}"), clean_lines));
     }
     if args.json {
         serve::say(&String::from_utf8(body).context("the server's answer is no text")?);
@@ -194,6 +228,11 @@ where
     let status = answer.status().as_u16();
     let body = axum::body::to_bytes(axum::body::Body::new(answer.into_body()), 4 * 1024 * 1024).await?;
     Ok((status, body.to_vec()))
+}
+
+/// A text of some lines for a terminal, such as all that is wrong with a file.
+fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// A text for a terminal, whatever it holds.

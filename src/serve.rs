@@ -58,9 +58,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let config = config(&settings)?;
     let hash = config.balance.hash();
     let server = Server::start(&config)?;
-    let _balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
+    let balance = BalanceFile::start(&settings.balance, settings.watch_balance, hash, server.reloader(), reload)?;
+    let balance = Arc::new(balance);
     let (address, layer) = (server.address(), settings.layer);
-    let endpoints = endpoints::open(&settings, &server)?;
+    let endpoints = endpoints::open(&settings, &server, &balance)?;
     let mut vitals = vitals::Vitals::new();
     let watchdog = Watchdog::start(server.handle().health, move |vital| vitals.tell(vital));
     let watchdog = watchdog.context("cannot start the watchdog")?;

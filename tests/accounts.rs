@@ -114,6 +114,39 @@ fn the_second_login_of_an_account_takes_over_and_the_first_is_told() {
 }
 
 #[test]
+fn an_operator_bans_who_plays_and_they_are_put_out_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    add(data.path(), "ann");
+    let (server, login) = Server::start_secured(data.path(), &[]);
+    let admin = |args: &[&str]| {
+        let mut command = keel(&["admin", "--data"]);
+        command.arg(data.path()).args(args);
+        command
+    };
+    let (password, lines) = (script(&format!("{PASSWORD}\n")), script("wait 30\n"));
+    let mut command = keel(&["fly", "--login", &login, "--name", "ann", "--password-file"]);
+    let command = command.arg(password.path()).arg("--script").arg(lines.path());
+    let playing = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start = std::time::Instant::now();
+    while told(&mut admin(&["players"]), "").0.starts_with("Nobody") {
+        assert!(start.elapsed() < std::time::Duration::from_secs(10));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (said, errors, _) = told(&mut admin(&["ban", "ANN", "--for", "2h", "Being", "rude."]), "");
+    assert_eq!(said, "ANN is banned and put out.\n", "{errors}");
+    let banned = "This account is banned for another 2 h 0 min: Being rude.";
+    let (_, errors, content) = end((playing, lines));
+    assert!(!content && errors.contains(banned), "{errors}");
+    let (_, errors, content) = flown(&login, "ann", PASSWORD, "wait 1\n");
+    assert!(!content && errors == format!("keel: {banned}\n"), "{errors}");
+    assert_eq!(told(&mut admin(&["unban", "ann"]), "").0, "The account may log in.\n");
+    assert!(flown(&login, "ann", PASSWORD, "wait 0.1\n").2);
+    refused(&mut admin(&["ban", "bob"]), "there is no account bob");
+    refused(&mut admin(&["unban", "bob"]), "there is no account bob");
+    assert!(server.stop("-TERM").1);
+}
+
+#[test]
 fn what_cannot_be_with_accounts_gets_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

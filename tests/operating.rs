@@ -103,6 +103,10 @@ fn an_operator_looks_at_a_server_and_has_it_do_things() {
     said(&mut admin(&server, &["drain", "--off"]));
     assert_eq!(get(&server.metrics, "/readyz").0, 200);
 
+    let saved = said(&mut admin(&server, &["save"]));
+    assert!(saved.starts_with("The world is saved as it was after step "), "{saved}");
+    refused(&mut admin(&server, &["ban", "ann"]), "This server has no accounts: it takes whoever asks.");
+
     refused(&mut admin(&server, &["kick", "bob"]), "Nobody of that name plays.");
     assert_eq!(said(&mut admin(&server, &["kick", "ANN", "Enough", "of", "you."])), "ANN is put out.\n");
     assert_eq!(last_words(&mut ann), "Enough of you.");

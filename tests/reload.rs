@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use keel::{Server, end, fly, has};
+use keel::{Server, end, fly, get, has, keel, refused};
 use keel_balance::Balance;
 
 const SHIPPED: &str = include_str!("../balance.ron");
@@ -194,4 +194,34 @@ fn a_file_that_is_not_watched_is_read_when_a_signal_asks() {
     assert!(!running.log().contains("reloaded"));
     assert!(Command::new("kill").args(["-HUP", &process]).status().unwrap().success());
     running.lands(5);
+}
+
+#[test]
+fn an_operator_has_the_file_read_and_is_told_what_is_wrong_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("balance.ron");
+    fs::write(&path, SHIPPED).unwrap();
+    let server = Server::start(&["--balance", path.to_str().unwrap(), "--watch-balance=false"]);
+    let reload = || {
+        let mut command = keel(&["admin", "--data"]);
+        command.arg(server.data()).args(["reload", "balance"]);
+        command
+    };
+    let done = |number: u32| {
+        fs::write(&path, text(number)).unwrap();
+        let said = String::from_utf8(reload().output().unwrap().stdout).unwrap();
+        assert_eq!(said, format!("The balance is {}.\n", hash(&text(number))));
+    };
+    done(1);
+    fs::write(&path, text(2).replacen("shield: 100, volley: 100", "shield: -1, volley: \"x\"", 1)).unwrap();
+    let output = reload().output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && errors.contains("has 2 faults:"), "{errors}");
+    assert_eq!(errors.matches("balance.ron:").count(), 2, "{errors}");
+    fs::remove_file(&path).unwrap();
+    refused(&mut reload(), "No such file or directory");
+    done(1);
+    done(3);
+    let metrics = get(&server.metrics, "/metrics").1;
+    has(&metrics, &["keel_balance_files_total{result=\"taken\"} 3", "keel_balance_files_total{result=\"refused\"} 2"]);
 }

@@ -4,11 +4,12 @@ use std::fs::DirBuilder;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use bevy_log::warn;
 use keel_server::http::{Bind, Http, Listener};
-use keel_server::{Handle, Server, Token, admin_routes, telemetry_routes};
+use keel_server::{BalanceFile, Office, Server, Token, admin_routes, telemetry_routes};
 
 use super::settings::{Admin, Metrics, Settings};
 
@@ -25,7 +26,7 @@ pub(super) struct Endpoints {
 }
 
 /// Listens wherever the settings say.
-pub(super) fn open(settings: &Settings, server: &Server) -> anyhow::Result<Endpoints> {
+pub(super) fn open(settings: &Settings, server: &Server, balance: &Arc<BalanceFile>) -> anyhow::Result<Endpoints> {
     let handle = server.handle();
     let mut listeners = Vec::from_iter(server.login_listener());
     let (logins, mut names) = (listeners.len(), Vec::new());
@@ -33,7 +34,9 @@ pub(super) fn open(settings: &Settings, server: &Server) -> anyhow::Result<Endpo
         listeners.push(Listener::new(address, telemetry_routes(&handle)));
         names.push("metrics on http://");
     }
-    if let Some(listener) = console(settings, &handle)? {
+    let accounts = (!settings.unsecured).then(|| settings.data.clone());
+    let office = Office { console: handle.console, accounts, balance: Arc::clone(balance) };
+    if let Some(listener) = console(settings, office)? {
         listeners.push(listener);
         names.push("console at ");
     }
@@ -44,21 +47,20 @@ pub(super) fn open(settings: &Settings, server: &Server) -> anyhow::Result<Endpo
     Ok(Endpoints { http, said, login })
 }
 
-fn console(settings: &Settings, handle: &Handle) -> anyhow::Result<Option<Listener>> {
-    let console = handle.console.clone();
+fn console(settings: &Settings, office: Office) -> anyhow::Result<Option<Listener>> {
     match settings.admin {
         Admin::Off => Ok(None),
         Admin::Socket => {
             make_private(&settings.data)?;
             let bind = Bind::File(settings.data.join(ADMIN_SOCKET));
-            Ok(Some(Listener::new(bind, admin_routes(console, None))))
+            Ok(Some(Listener::new(bind, admin_routes(office, None))))
         }
         Admin::At(address) => {
             let token = settings.admin_token_file.as_deref().map(Token::read).transpose()?.flatten();
             if token.is_none() {
                 warn!("the console is off: it has no token, so give --admin-token-file a file with one");
             }
-            Ok(token.map(|token| Listener::new(address, admin_routes(console, Some(token)))))
+            Ok(token.map(|token| Listener::new(address, admin_routes(office, Some(token)))))
         }
     }
 }

@@ -76,6 +76,14 @@ pub struct Ban {
     pub why: String,
 }
 
+impl Ban {
+    /// A ban from now on, for a time or for good.
+    #[must_use]
+    pub fn lasting(span: Option<Duration>, why: String) -> Self {
+        Self { until: span.map(|span| utc().saturating_add(span.as_secs())), why }
+    }
+}
+
 /// What went wrong with accounts.
 #[derive(Debug, Error)]
 pub enum AccountError {

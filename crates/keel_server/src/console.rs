@@ -5,8 +5,10 @@
 
 mod countdown;
 mod desk;
+mod office;
 mod routes;
 
+pub use office::Office;
 pub use routes::{Token, TokenError, admin_routes, telemetry_routes};
 
 pub(crate) use countdown::Countdown;
@@ -44,6 +46,24 @@ pub enum Request {
         /// What the pilot is told.
         why: String,
     },
+    /// Lets an account log in no more, and puts its pilot out.
+    Ban {
+        /// The account's name, whatever its case.
+        name: String,
+        /// For how many seconds; `None` for good.
+        seconds: Option<u64>,
+        /// Why, for the pilot to read; may be empty.
+        why: String,
+    },
+    /// Lets an account log in again.
+    Unban {
+        /// The account's name, whatever its case.
+        name: String,
+    },
+    /// Gets the world on disk as it stands after the next step, and answers when it is there.
+    Save,
+    /// Reads the balance file, changed or not, and goes by it.
+    ReloadBalance,
     /// Tells all pilots something.
     Announce {
         /// What.
@@ -116,7 +136,7 @@ impl Request {
             }
         };
         match self {
-            Self::Kick { why, .. } | Self::Stop { why, .. } => text(why, true)?,
+            Self::Kick { why, .. } | Self::Ban { why, .. } | Self::Stop { why, .. } => text(why, true)?,
             Self::Announce { text: announced } => text(announced, false)?,
             _ => {}
         }

@@ -111,6 +111,13 @@ pub fn read_row(kind: &str, id: u64, data: &[u8]) -> Result<(Key, Row), LoadErro
     Ok((Key { kind: known, id }, row))
 }
 
+/// Someone who waits until the world is on disk.
+struct Waiting {
+    /// The step after which it was handed over for them, and how often saving had failed by then; `None` before that.
+    handed: Option<(u64, u64)>,
+    tell: Box<dyn FnOnce(Result<u64, String>)>,
+}
+
 /// Keeps the world as it goes on.
 pub(crate) struct Keeper {
     writer: Writer<Kept>,
@@ -121,6 +128,7 @@ pub(crate) struct Keeper {
     is_behind: bool,
     /// Failures that have been counted.
     failures: u64,
+    waiting: Vec<Waiting>,
 }
 
 impl Keeper {
@@ -153,7 +161,7 @@ impl Keeper {
         let writer = Writer::start(store, settings).map_err(StartError::Thread)?;
         let (status, admission) = (writer.status(), Arc::clone(admission));
         let (every, most_behind) = (save.every.max(1), save.most_behind);
-        Ok(Self { writer, status, every, most_behind, admission, is_behind: false, failures: 0 })
+        Ok(Self { writer, status, every, most_behind, admission, is_behind: false, failures: 0, waiting: Vec::new() })
     }
 
     /// How far the save is behind, and how often it has failed since this was last asked.
@@ -162,10 +170,40 @@ impl Keeper {
         (report.lag, report.failures - std::mem::replace(&mut self.failures, report.failures))
     }
 
-    /// A step has run: hands over what has changed, if it is time for that.
+    /// Tells the step after which the world is on disk, once that is the next one or later; or why it cannot be saved.
+    pub(crate) fn when_saved(&mut self, tell: impl FnOnce(Result<u64, String>) + 'static) {
+        self.waiting.push(Waiting { handed: None, tell: Box::new(tell) });
+    }
+
+    /// A step has run: hands over what has changed, if it is time for that or someone waits for it.
     pub(crate) fn keep(&mut self, world: &mut World) {
-        if world.now().is_multiple_of(self.every) {
+        self.answer();
+        let is_waited_for = self.waiting.iter().any(|waiting| waiting.handed.is_none());
+        if is_waited_for {
+            let handed = Some((world.now(), self.status.report().failures));
+            self.waiting.iter_mut().for_each(|waiting| waiting.handed = waiting.handed.or(handed));
+        }
+        if is_waited_for || world.now().is_multiple_of(self.every) {
             self.cut(world);
+        }
+    }
+
+    /// Tells those who wait whether what was handed over for them is on disk, as soon as that is known.
+    fn answer(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let report = self.status.report();
+        let becomes = |(step, failures)| match report.saved_step.filter(|&saved| saved >= step) {
+            Some(saved) => Some(Ok(saved)),
+            None if report.failures > failures => Some(Err(report.error.clone().unwrap_or_default())),
+            None => None,
+        };
+        for waiting in std::mem::take(&mut self.waiting) {
+            match waiting.handed.and_then(becomes) {
+                Some(saved) => (waiting.tell)(saved),
+                None => self.waiting.push(waiting),
+            }
         }
     }
 
@@ -189,6 +227,11 @@ impl Keeper {
     /// Gets the world as it is on disk, and stops.
     pub(crate) fn finish(mut self, world: &mut World) -> Finished {
         self.cut(world);
-        self.writer.finish(CLOSING)
+        let finished = self.writer.finish(CLOSING);
+        for Waiting { tell, .. } in self.waiting {
+            let unsaved = || finished.error.clone().unwrap_or_else(|| "there was not enough time".to_owned());
+            tell(finished.step.filter(|_| finished.is_saved).ok_or_else(unsaved));
+        }
+        finished
     }
 }

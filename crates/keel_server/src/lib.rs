@@ -7,6 +7,7 @@ pub mod accounts;
 mod admission;
 mod boundary;
 mod bucket;
+mod causes;
 mod clock;
 mod console;
 mod convert;
@@ -34,7 +35,8 @@ mod world;
 pub use admission::{Admission, Bar};
 pub use clock::{Clock, SystemClock};
 pub use console::{
-    Console, Denial, Outcome, Overview, Player, Reply, Request, Token, TokenError, admin_routes, telemetry_routes,
+    Console, Denial, Office, Outcome, Overview, Player, Reply, Request, Token, TokenError, admin_routes,
+    telemetry_routes,
 };
 pub use gauges::{Figures, Gauges, Quantiles};
 pub use health::{Health, Life};
@@ -312,7 +314,7 @@ impl Server {
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));
         let (console, desk) = Desk::new();
         let begun = world.now();
-        let reloads = Reloads::new();
+        let reloads = Reloads::new(Arc::clone(&metrics));
         Ok(Self {
             transport,
             sessions,
@@ -395,13 +397,6 @@ impl Server {
     #[must_use]
     pub fn login_counts(&self) -> Arc<LoginCounts> {
         Arc::clone(&self.login_counts)
-    }
-
-    /// Takes back what logins of an account have not connected with yet: for whoever bans it.
-    pub fn revoke_logins(&self, name: &str) {
-        if let Some(logins) = &self.logins {
-            logins.tickets.revoke(name);
-        }
     }
 
     /// What has it go by another balance while it runs.

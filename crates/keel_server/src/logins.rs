@@ -337,7 +337,7 @@ impl Refusal {
 }
 
 /// What a pilot who is banned is told.
-fn banned(ban: &Ban) -> String {
+pub(crate) fn banned(ban: &Ban) -> String {
     let end = match ban.until {
         None => "for good".to_owned(),
         Some(until) => {

@@ -123,6 +123,7 @@ pub struct Metrics {
     queues: Family<Label, Gauge>,
     greetings: Family<Label, Counter>,
     queries: Family<Label, Counter>,
+    balances: Family<Label, Counter>,
     save_lag: Family<[(&'static str, &'static str); 0], Float>,
     save_failures: Family<[(&'static str, &'static str); 0], Counter>,
 }
@@ -150,6 +151,7 @@ impl Metrics {
             queues: Family::default(),
             greetings: Family::default(),
             queries: Family::default(),
+            balances: Family::default(),
             save_lag: Family::default(),
             save_failures: Family::default(),
             registry: Registry::default(),
@@ -180,6 +182,7 @@ impl Metrics {
         registry.register("greetings", "What became of connections that greeted", m.greetings.clone());
         registry.register_collector(Box::new(Logins(logins)));
         registry.register("status_queries", "What became of queries for the status by UDP", m.queries.clone());
+        registry.register("balance_files", "What became of the balance file each time it was read", m.balances.clone());
         let lag = "The age of the last change that is not saved";
         registry.register_with_unit("save_lag", lag, Unit::Seconds, m.save_lag.clone());
         registry.register("save_failures", "Saves that did not come about", m.save_failures.clone());
@@ -208,6 +211,11 @@ impl Metrics {
 
     pub(crate) fn count_query(&self, result: &'static str) {
         self.queries.get_or_create(&[("result", result)]).inc();
+    }
+
+    /// Counts a balance file by what became of it.
+    pub(crate) fn count_balance(&self, result: &'static str) {
+        self.balances.get_or_create(&[("result", result)]).inc();
     }
 
     pub(crate) fn count_accepted(&self) {
@@ -316,6 +324,7 @@ mod tests {
         metrics.count_refused("no_such_map");
         metrics.count_greeting("joined");
         metrics.count_query("answered");
+        metrics.count_balance("taken");
         metrics.see(&Look::default());
         metrics.see_save(Duration::ZERO, 1);
         let text = metrics.text();

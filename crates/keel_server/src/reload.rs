@@ -13,6 +13,8 @@ use keel_balance::{Balance, BalanceError};
 use keel_sim::{RebalanceError, UnfitError};
 use thiserror::Error;
 
+use crate::metrics::Metrics;
+
 /// Why the balance stays what it was.
 #[derive(Debug, Error)]
 pub enum ReloadError {
@@ -38,7 +40,10 @@ struct Asked {
 
 /// Has a running server go by another balance, from any thread.
 #[derive(Clone, Debug)]
-pub struct Reloader(SyncSender<Asked>);
+pub struct Reloader {
+    ask: SyncSender<Asked>,
+    metrics: Arc<Metrics>,
+}
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -53,8 +58,17 @@ impl Reloader {
     /// When the world cannot go by it, or the server has stopped. Nothing has changed then.
     pub fn reload(&self, balance: Arc<Balance>) -> Result<(), ReloadError> {
         let (answer, answered) = sync_channel(1);
-        self.0.send(Asked { balance, answer }).map_err(|_| ReloadError::Stopped)?;
+        self.ask.send(Asked { balance, answer }).map_err(|_| ReloadError::Stopped)?;
         Ok(answered.recv().map_err(|_| ReloadError::Stopped)??)
+    }
+
+    /// Counts what became of a file.
+    fn count(&self, taken: &Result<u64, ReloadError>) {
+        match taken {
+            Ok(_) => self.metrics.count_balance("taken"),
+            Err(ReloadError::Stopped) => {}
+            Err(_) => self.metrics.count_balance("refused"),
+        }
     }
 }
 
@@ -65,9 +79,9 @@ pub(crate) struct Reloads {
 }
 
 impl Reloads {
-    pub(crate) fn new() -> Self {
-        let (given, taken) = sync_channel(1);
-        Self { taken, given: Reloader(given) }
+    pub(crate) fn new(metrics: Arc<Metrics>) -> Self {
+        let (ask, taken) = sync_channel(1);
+        Self { taken, given: Reloader { ask, metrics } }
     }
 
     pub(crate) fn reloader(&self) -> Reloader {

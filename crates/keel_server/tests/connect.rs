@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use keel_client::{Client, ClientError, Command, Event, Hello, Login, LoginError, Trust};
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, decode, encode};
-use keel_server::{Access, Bar, Config, LoginRefusal, Server, StartError};
+use keel_server::{Access, Bar, Config, LoginRefusal, Reply, Request, Server, StartError};
 use renetcode::{ClientAuthentication, ConnectToken};
 
 use served::secured::{PASSWORD, Secured, accounts, flying, logins, post, token};
@@ -404,7 +404,10 @@ fn nobody_new_is_let_in_while_the_server_is_closed_and_who_is_in_stays() {
 fn a_ban_is_told_at_the_next_login_and_takes_back_what_was_given() {
     let data = tempfile::tempdir().unwrap();
     let (mut server, mut tokens) = by_hand(data.path(), 2);
-    server.revoke_logins("ANN");
+    let ban = Request::Ban { name: "ANN".to_owned(), seconds: None, why: String::new() };
+    let mut answered = server.handle().console.ask(ban).unwrap();
+    go(&mut server);
+    assert_eq!(answered.try_recv().unwrap(), Ok(Reply::Done("ANN is banned.".to_owned())));
     let mut rogue = Rogue::new(by(tokens.pop().unwrap()));
     assert!(rogue.connects(TRIED, || go(&mut server)));
     assert_eq!(refused(&greeted(&mut rogue, || go(&mut server))), STALE);

@@ -12,7 +12,7 @@ use keel_client::{Command, Hello, Replica};
 use keel_protocol::{
     Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, connection_config, decode, encode,
 };
-use keel_server::{Access, Clock, Config, SNAPSHOT_BYTES, Server, Wire};
+use keel_server::{Access, Clock, Config, SNAPSHOT_BYTES, Server, StartError, Wire};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
@@ -140,12 +140,20 @@ impl Arena {
     /// When the server does not start.
     #[must_use]
     pub fn new(config: &Config) -> Self {
+        Self::start(config).expect("a sound configuration")
+    }
+
+    /// The same, if it starts.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn start(config: &Config) -> Result<Self, StartError> {
         let clock = Hand::default();
         clock.set_utc(1_800_000_000);
         let air = Rc::new(RefCell::new(Air { kept: 100_000, ..Air::default() }));
         let pipes = Box::new(Pipes(Rc::clone(&air)));
-        let server = Server::start_on(config, pipes, Box::new(clock.clone())).expect("a sound configuration");
-        Self { server, clock, air, rest: Duration::ZERO, begun: Instant::now(), next_port: 1024 }
+        let server = Server::start_on(config, pipes, Box::new(clock.clone()))?;
+        Ok(Self { server, clock, air, rest: Duration::ZERO, begun: Instant::now(), next_port: 1024 })
     }
 
     /// One turn of the server's loop, after the rest that it wanted.

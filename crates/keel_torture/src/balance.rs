@@ -6,7 +6,7 @@ use keel_testkit::SHIPPED_BALANCE;
 use crate::Choices;
 
 /// What is put where a number was.
-const NUMBERS: [&str; 20] = [
+pub(crate) const NUMBERS: [&str; 20] = [
     "0",
     "-0.0",
     "1",

@@ -3,10 +3,10 @@
 //! They are made, not kept: `cargo xtask torture corpus` writes them where `cargo fuzz` looks for them.
 
 use crate::choices::seeded;
-use crate::{balance, codec, datagrams, ops, payloads};
+use crate::{balance, codec, datagrams, ops, payloads, saves};
 
-/// What is fuzzed, under the names of the fuzz targets. The reader of saves joins them here.
-pub const TARGETS: [&str; 5] = ["payloads", "datagrams", "codec", "ops", "balance"];
+/// What is fuzzed, under the names of the fuzz targets.
+pub const TARGETS: [&str; 6] = ["payloads", "datagrams", "codec", "ops", "balance", "saves"];
 
 /// Inputs for a target to begin with.
 #[must_use]
@@ -34,6 +34,7 @@ pub fn run(target: &str, bytes: &[u8]) {
         static PAYLOADS: RefCell<payloads::Range> = RefCell::default();
         static DATAGRAMS: RefCell<datagrams::Range> = RefCell::default();
         static OPS: RefCell<ops::Range> = RefCell::default();
+        static SAVES: RefCell<saves::Range> = RefCell::default();
     }
     match target {
         "payloads" => PAYLOADS.with_borrow_mut(|range| range.run(bytes)),
@@ -41,6 +42,7 @@ pub fn run(target: &str, bytes: &[u8]) {
         "codec" => codec::run(bytes),
         "ops" => OPS.with_borrow_mut(|range| range.run(bytes)),
         "balance" => balance::run(bytes),
+        "saves" => SAVES.with_borrow_mut(|range| range.run(bytes)),
         _ => panic!("there is no target {target}"),
     }
 }

@@ -3,7 +3,7 @@
 //! An [`Arena`] is a whole server without a socket, whose clock is moved by hand, so hours of abuse take seconds and nothing is
 //! left to chance. What is thrown at it comes from [`Choices`]: bytes that every decision is read from. Bytes of a seeded stream
 //! make the runs of the suite, those of a fuzzer make its own, and both go through the same functions: [`payloads`],
-//! [`datagrams`], [`codec`], [`ops`], [`balance`].
+//! [`datagrams`], [`codec`], [`ops`], [`balance`], [`saves`].
 
 pub mod arena;
 pub mod balance;
@@ -16,6 +16,7 @@ pub mod ops;
 pub mod orders;
 pub mod overload;
 pub mod payloads;
+pub mod saves;
 
 pub use arena::{Arena, Peer};
 pub use choices::Choices;

@@ -56,6 +56,13 @@ fn any_orders_are_answered_once() {
 }
 
 #[test]
+fn any_save_is_taken_up_or_refused() {
+    for seed in 0..60 {
+        corpus::run("saves", &seeded(2_000_000 + seed, 512));
+    }
+}
+
+#[test]
 fn any_balance_file_is_taken_or_refused() {
     fuzz("balance", 300, 512);
 }

@@ -3,11 +3,12 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use bevy_log::info;
 use keel_sim::Operated;
 use tokio::sync::oneshot;
 
 use super::{Asked, Console, Countdown, Denial, MOST_WAITING, Outcome, Overview, Reply, Request};
+use crate::accounts::Ban;
+use crate::logins::banned;
 use crate::{Bar, Server};
 
 /// Where the loop finds requests.
@@ -61,10 +62,8 @@ impl Server {
         }
         for _ in 0..MOST_WAITING {
             let Ok(Asked { request, answer }) = self.desk.requests.try_recv() else { break };
-            if !matches!(request, Request::Status | Request::Players) {
-                info!(?request, "an operator's request");
-            }
             match request.force() {
+                Ok(None) if request == Request::Save => self.save(answer),
                 Ok(Some(force)) => {
                     self.desk.last = self.desk.last.wrapping_add(1);
                     self.desk.waiting.push((self.desk.last, answer));
@@ -89,6 +88,15 @@ impl Server {
                     return Err(Denial::Refused("Nobody of that name plays.".to_owned()));
                 }
                 format!("{name} is put out.")
+            }
+            // The account is banned already.
+            Request::Ban { name, seconds, why } => {
+                if let Some(logins) = &self.logins {
+                    logins.tickets.revoke(&name);
+                }
+                let reason = banned(&Ban::lasting(seconds.map(Duration::from_secs), why));
+                let is_out = self.sessions.kick(&mut self.transport, &mut self.world, &name, reason);
+                format!("{name} is banned{}.", if is_out { " and put out" } else { "" })
             }
             Request::Announce { text } => {
                 format!("{} told.", pilots(self.announce(&format!("Announcement: {text}"))))
@@ -125,11 +133,25 @@ impl Server {
                 "The next step goes on for ever.".to_owned()
             }
             Request::Hang => return Err(Denial::Refused("This server takes no operator's orders.".to_owned())),
-            Request::Storm { .. } | Request::Incursion { .. } | Request::Spawn { .. } => {
-                return Err(Denial::Refused("That is for the world.".to_owned()));
-            }
+            Request::Storm { .. }
+            | Request::Incursion { .. }
+            | Request::Spawn { .. }
+            | Request::Save
+            | Request::Unban { .. }
+            | Request::ReloadBalance => return Err(Denial::Refused("That is done elsewhere.".to_owned())),
         };
         Ok(Reply::Done(done))
+    }
+
+    /// Answers when the world is on disk as it is after the next step.
+    fn save(&mut self, answer: oneshot::Sender<Outcome>) {
+        let Some(keeper) = &mut self.keeper else {
+            return drop(answer.send(Err(Denial::Refused("This server keeps nothing.".to_owned()))));
+        };
+        keeper.when_saved(move |saved| {
+            let done = |step| Reply::Done(format!("The world is saved as it was after step {step}."));
+            drop(answer.send(saved.map(done).map_err(Denial::Refused)));
+        });
     }
 
     /// Tells all pilots who play something; how many that are.

@@ -19,7 +19,7 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
-use super::{Console, Denial, Request};
+use super::{Denial, Office, Request};
 use crate::Handle;
 
 /// `/metrics`, `/healthz`, `/readyz` and `/status`.
@@ -38,24 +38,20 @@ pub fn telemetry_routes(handle: &Handle) -> Router {
 }
 
 /// `/command`, which takes a [`Request`] as JSON from whoever has the token; without one from anybody who gets there.
-pub fn admin_routes(console: Console, token: Option<Token>) -> Router {
-    let router = Router::new().route("/command", post(command)).with_state(console);
+pub fn admin_routes(office: Office, token: Option<Token>) -> Router {
+    let router = Router::new().route("/command", post(command)).with_state(office);
     match token {
         Some(token) => router.layer(from_fn_with_state(Arc::new(Guard::new(token)), pass)),
         None => router,
     }
 }
 
-async fn command(State(console): State<Console>, request: Result<Json<Request>, JsonRejection>) -> Response {
+async fn command(State(office): State<Office>, request: Result<Json<Request>, JsonRejection>) -> Response {
     let request = match request {
         Ok(Json(request)) => request,
         Err(rejection) => return deny(rejection.status(), &rejection.body_text()),
     };
-    let answered = match console.ask(request) {
-        Ok(answered) => answered.await.unwrap_or(Err(Denial::Gone)),
-        Err(denial) => Err(denial),
-    };
-    match answered {
+    match office.ask(request).await {
         Ok(reply) => Json(reply).into_response(),
         Err(denial @ Denial::Refused(_)) => deny(StatusCode::CONFLICT, &denial.to_string()),
         Err(denial) => deny(StatusCode::SERVICE_UNAVAILABLE, &denial.to_string()),

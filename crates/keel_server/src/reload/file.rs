@@ -15,6 +15,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::places::places;
 use super::{ReloadError, Reloader};
+use crate::causes::with_causes;
 
 /// How often the thread looks whether it is asked for something by a signal.
 const TURN: Duration = Duration::from_millis(100);
@@ -209,11 +210,12 @@ impl Keeper {
 
     fn take(&mut self, read: std::io::Result<Vec<u8>>) -> Result<u64, ReloadError> {
         let result = self.apply(read);
+        self.reloader.count(&result);
         match &result {
             Ok(hash) if *hash != self.applied => info!("the balance is reloaded: {hash:016x}"),
             Ok(hash) if self.is_troubled => info!("the balance file is sound again, and says what it did: {hash:016x}"),
             Ok(_) | Err(ReloadError::Stopped) => {}
-            Err(error) => error!("the balance stays {:016x}: {error}{}", self.applied, cause(error)),
+            Err(error) => error!("the balance stays {:016x}: {}", self.applied, with_causes(error)),
         }
         self.is_troubled = result.is_err();
         self.applied = *result.as_ref().unwrap_or(&self.applied);
@@ -231,14 +233,6 @@ impl Keeper {
             self.reloader.reload(Arc::new(balance))?;
         }
         Ok(hash)
-    }
-}
-
-/// What stands behind an error and is not in its words.
-fn cause(error: &ReloadError) -> String {
-    match error {
-        ReloadError::Balance(BalanceError::Unreadable { source, .. }) => format!(": {source}"),
-        _ => String::new(),
     }
 }
 

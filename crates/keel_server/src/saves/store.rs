@@ -15,6 +15,7 @@ use super::files::{Files, Identity, beside, exists, length, remove};
 use super::migrate::Old;
 use super::schema::{self, MAX_ROW, Meta, checkpoint, open_to_write, put_summed, row_sum, start_schema};
 use super::{Cut, Lock, SAVE_VERSION, SaveError};
+use crate::causes::with_causes;
 
 /// What a data directory turned out to hold.
 #[derive(Debug)]
@@ -129,12 +130,7 @@ impl From<std::io::Error> for Trouble {
 
 impl From<SaveError> for Trouble {
     fn from(error: SaveError) -> Self {
-        let reason = match &error {
-            SaveError::Io { source, .. } => format!("{error}: {source}"),
-            SaveError::Sqlite { source, .. } => format!("{error}: {source}"),
-            _ => error.to_string(),
-        };
-        Self::Refused(reason)
+        Self::Refused(with_causes(&error))
     }
 }
 

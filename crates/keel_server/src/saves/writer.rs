@@ -386,7 +386,10 @@ impl Drop for Bell {
     fn drop(&mut self) {
         if std::thread::panicking() {
             error!("the thread that saves has died: nothing is saved any more");
-            self.0.note(|report| report.error = Some("the thread that saves has died".to_owned()));
+            self.0.note(|report| {
+                report.error = Some("the thread that saves has died".to_owned());
+                report.failures += 1;
+            });
         }
     }
 }
