@@ -54,6 +54,17 @@ pub(crate) enum Torture {
         #[arg(long, default_value_t = 50)]
         pilots: u16,
     },
+    /// What fuzzers do, with inputs of a seeded stream and without their compiler
+    Inputs {
+        /// One of codec, ops, balance, saves, payloads and datagrams
+        target: String,
+        /// How many
+        #[arg(long, default_value_t = 10_000)]
+        count: u64,
+        /// The number that all of them follow from
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Write what fuzzers begin with
     Corpus {
         /// Where to, a folder for each target
@@ -69,6 +80,7 @@ pub(crate) fn run(torture: &Torture) -> anyhow::Result<()> {
         Torture::Payloads { count, seed } => borne(count, seed),
         Torture::Overload { pilots } => overload(pilots),
         Torture::Flood { seconds, rate, pilots } => flooded(seconds, rate, pilots),
+        Torture::Inputs { ref target, count, seed } => inputs(target, count, seed),
         Torture::Corpus { ref out } => write_corpus(out),
     }
 }
@@ -188,6 +200,20 @@ fn flooded(seconds: u64, rate: u64, pilots: u16) -> anyhow::Result<()> {
     ensure!(flooded.gone.is_some_and(|gone| gone < Duration::from_secs(5)), "not gone in five seconds");
     ensure!(quantile(&during, 0.99) <= Duration::from_millis(100), "others wait for over 100 ms");
     server.end();
+    Ok(())
+}
+
+fn inputs(target: &str, count: u64, seed: u64) -> anyhow::Result<()> {
+    ensure!(corpus::TARGETS.contains(&target), "the targets are {}", corpus::TARGETS.join(", "));
+    let begun = Instant::now();
+    for n in 0..count {
+        let seed = seed.wrapping_mul(1 << 40).wrapping_add(n);
+        if let Err(fault) = std::panic::catch_unwind(|| corpus::run(target, &seeded(seed, 4096))) {
+            eprintln!("input {n} of seed {seed} finds a fault");
+            std::panic::resume_unwind(fault);
+        }
+    }
+    println!("{count} inputs of {target} in {:.0} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
 

@@ -86,13 +86,29 @@ pub fn rebalance(world: &mut World, balance: Arc<Balance>) -> Result<(), Rebalan
     }
     keep_sheets(world, sheets);
     logs(world, &balance);
-    waits(world, &balance);
-    world.resource_mut::<Storms>().rename(&old.storms.names, &balance.storms.names);
     maps(world, &balance);
+    settle(world, &old.storms.names);
+    Ok(())
+}
+
+/// What is as another balance had it goes by the world's own: what waits, what maps no longer allow, squads, and what is named by
+/// its place in a list, such as storms by theirs in that one.
+pub(crate) fn settle(world: &mut World, storms: &[String]) {
+    let balance = Arc::clone(&world.resource::<Tuning>().balance);
+    waits(world, &balance);
+    world.resource_mut::<Storms>().rename(storms, &balance.storms.names);
+    // Locks and Clamps that are not allowed any more end with the next step.
+    world.resource_mut::<Bonds>().loosened = true;
+    for entity in world.resource::<Maps>().iter().collect::<Vec<_>>() {
+        let Some(centre) = world.get::<Map>(entity).map(Map::centre) else { continue };
+        if world.get::<Haven>(centre).is_none() {
+            cast_off(world, centre);
+        }
+        top_up(world, entity);
+    }
     // Who sees farther now has not come anywhere for it.
     *world.resource_mut::<Surveyed>() = Surveyed::NOTHING;
     *world.resource_mut::<Sought>() = Sought::NOTHING;
-    Ok(())
 }
 
 /// Whether each class is where it was, or nothing has it.
@@ -190,25 +206,17 @@ fn waits(world: &mut World, balance: &Balance) {
     }
 }
 
-/// What maps allow, their Havens, and their squads.
+/// What maps allow, and their Havens.
 fn maps(world: &mut World, balance: &Balance) {
     for entity in world.resource::<Maps>().iter().collect::<Vec<_>>() {
         let Some(mut map) = world.get_mut::<Map>(entity) else { continue };
-        let fire = map.fire;
         map.follow(balance);
-        let (is_other, key, centre) = (map.fire != fire, map.key, map.centre());
-        if is_other {
-            world.resource_mut::<Bonds>().loosened = true;
-        }
+        let (key, centre) = (map.key, map.centre());
         let has_haven = key.kind == MapKind::Layer && balance.layers[usize::from(key.tier - 1)].haven;
-        if has_haven != world.get::<Haven>(centre).is_some() {
-            if has_haven {
-                world.entity_mut(centre).insert(Haven);
-            } else {
-                world.entity_mut(centre).remove::<Haven>();
-                cast_off(world, centre);
-            }
+        if has_haven && world.get::<Haven>(centre).is_none() {
+            world.entity_mut(centre).insert(Haven);
+        } else if !has_haven {
+            world.entity_mut(centre).remove::<Haven>();
         }
-        top_up(world, entity);
     }
 }

@@ -19,8 +19,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use restore::{RestoreError, restore};
 pub use resume::resume;
 use rows::{
-    BondsRow, FoundRow, MapRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow, WorldRow,
-    WreckRow,
+    BalanceRow, BondsRow, FoundRow, MapRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow,
+    WorldRow, WreckRow,
 };
 
 use crate::bonds::Charter;
@@ -88,6 +88,8 @@ macro_rules! kinds {
 kinds! {
     /// The world's own time, numbers and chances. There is one, of id 0.
     World(WorldRow) = "world",
+    /// The balance that the world goes by. There is one row, of id 0.
+    Balance(BalanceRow) = "balance",
     /// A map's sectors, by the map's code.
     Map(MapRow) = "map",
     /// A map's squads, by the map's code.

@@ -13,7 +13,7 @@ pub use ship::{
     Arrival, Awake, Battery, Card, Condition, Contact, Fitted, Powers, Quiet, Rolls, Ship, ShipIndex, ShipSpec, Spot,
     spawn_ship,
 };
-pub(crate) use ship::{Body, keep_sheets, refit, remove_ship, set_card, set_fit, sheet_of};
+pub(crate) use ship::{Body, in_proportion, keep_sheets, refit, remove_ship, set_card, set_fit, sheet_of};
 
 use std::sync::Arc;
 

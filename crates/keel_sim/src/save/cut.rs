@@ -8,8 +8,8 @@ use bevy_ecs::system::SystemParam;
 use keel_map::MapKey;
 
 use super::rows::{
-    BondsRow, FoundRow, MapRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow, WorldRow,
-    WreckRow,
+    BalanceRow, BondsRow, FoundRow, MapRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow,
+    WorldRow, WreckRow, fulls,
 };
 use super::{Cut, Key, Kind, Row};
 use crate::bonds::{Bonds, Charter};
@@ -29,8 +29,8 @@ use crate::squads::{Roster, Squad, SquadCount};
 use crate::storms::{Storms, WallClock};
 use crate::structures::Structure;
 use crate::world::{
-    Appeared, Arrival, Awake, Battery, Cargo, Condition, Docked, Fitted, Hold, InFleet, InSector, Map, Pilot, Powers,
-    Purse, Quiet, Rolls, Sector, Ship, ShipIndex, Tuning,
+    Appeared, Arrival, Awake, Battery, Card, Cargo, Condition, Docked, Fitted, Hold, InFleet, InSector, Map, Pilot,
+    Powers, Purse, Quiet, Rolls, Sector, Ship, ShipIndex, Tuning,
 };
 use crate::wormholes::{End, Place, Sought, Wormhole, Wormholes};
 
@@ -40,6 +40,7 @@ pub(super) struct ShipParts {
     ship: Ref<'static, Ship>,
     fitted: Ref<'static, Fitted>,
     condition: Ref<'static, Condition>,
+    card: Ref<'static, Card>,
     battery: Ref<'static, Battery>,
     gun: Ref<'static, Gun>,
     wear: Ref<'static, Wear>,
@@ -79,6 +80,7 @@ impl ShipPartsItem<'_, '_> {
             part.is_some_and(DetectChanges::is_changed)
         }
         self.condition.is_changed()
+            || self.card.is_changed()
             || self.battery.is_changed()
             || self.gun.is_changed()
             || self.wear.is_changed()
@@ -229,6 +231,10 @@ pub(super) fn cut(
     let is_whole = !std::mem::replace(&mut known.is_begun, true);
     let mut rows = Rows(BTreeMap::new());
     rows.say(Kind::World, 0u64, rest.world(&own));
+    if is_whole || own.tuning.is_changed() {
+        let balance = &own.tuning.balance;
+        rows.say(Kind::Balance, 0u64, BalanceRow { hash: balance.hash(), storms: balance.storms.names.clone() });
+    }
     rest.ships(&own, &ships, known, &mut rows);
     rest.places(&own, known, &mut rows, is_whole);
     rest.pilots(known, &mut rows, is_whole);
@@ -323,6 +329,7 @@ impl Rest<'_, '_> {
             shield: parts.condition.0.shield,
             hull: parts.condition.0.hull,
             battery: parts.battery.0,
+            full: Some(fulls(&parts.card.0)),
             gun: *parts.gun,
             wear: *parts.wear,
             powers: *parts.powers,

@@ -9,7 +9,9 @@ use keel_rules::fire::Owner;
 use keel_rules::{Blueprint, ClassId, Fit, FitError, Pools, Sheet};
 use thiserror::Error;
 
-use super::rows::{MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow, WorldRow, WreckRow};
+use super::rows::{
+    BalanceRow, MapSquads, PilotRow, ShipRow, ShotRow, SquadRow, StateRow, StructureRow, WorldRow, WreckRow, fulls,
+};
 use super::{Key, Row, Said};
 use crate::bonds::{Bonds, Charter};
 use crate::clamps::Clamping;
@@ -20,6 +22,7 @@ use crate::incursions::{Incursions, Invaded, Invader};
 use crate::orders::Orders;
 use crate::pay::{Charts, LiesIn, Surveyed, Wreck, WreckIndex};
 use crate::pilots::Shipless;
+use crate::rebalance::settle;
 use crate::schedule::Now;
 use crate::shot::{CombatLog, Locking, Shot};
 use crate::squads::{Roster, Squad, SquadCount};
@@ -27,7 +30,7 @@ use crate::storms::{WallClock, relay};
 use crate::structures::{Stands, Structure};
 use crate::world::{
     Appeared, Awake, Battery, Body, Card, Condition, Docked, Fitted, Hold, InFleet, InSector, Map, Maps, Pilot,
-    PilotIndex, Quiet, Rolls, Ship, ShipIndex, Tuning, sheet_of, spawn_pilot,
+    PilotIndex, Quiet, Rolls, Ship, ShipIndex, Tuning, in_proportion, sheet_of, spawn_pilot,
 };
 use crate::wormholes::{Place, Sought, Wormhole, Wormholes};
 
@@ -66,6 +69,7 @@ pub enum RestoreError {
 #[derive(Default)]
 struct Parts {
     world: Option<WorldRow>,
+    balance: BalanceRow,
     maps: Vec<super::MapRow>,
     rosters: Vec<MapSquads>,
     pilots: Vec<PilotRow>,
@@ -97,6 +101,7 @@ impl Parts {
             let id = low(key.id);
             match said {
                 Said::World(row) => parts.world = Some(*row),
+                Said::Balance(row) => parts.balance = *row,
                 Said::Map(row) => parts.maps.push(*row),
                 Said::Squads(row) => parts.rosters.push(*row),
                 Said::Pilot(row) => parts.pilots.push(*row),
@@ -174,7 +179,9 @@ impl Classes<'_> {
 
 /// Makes a world that has not run a step yet into the one that the rows tell of. It goes on as that one would have.
 ///
-/// The balance is the world's own: what a row holds that it allows less of is cut to that.
+/// The balance is the world's own. Where it is not the one that the rows were made under, what they hold goes by it as after a
+/// [`rebalance`](crate::rebalance): pools hold the share that they did, what waits does not wait longer than it would from now on, and
+/// what is not allowed any more ends. Classes are known by their names, whatever their order.
 ///
 /// # Errors
 /// When the rows make no world. What they are put into is of no use then.
@@ -199,6 +206,9 @@ pub fn restore(world: &mut World, rows: impl IntoIterator<Item = (Key, Row)>) ->
     wrecks(world, std::mem::take(&mut parts.wrecks))?;
     between(world, &mut parts, &own);
     pending(world, own);
+    if parts.balance.hash != balance.hash() {
+        settle(world, &parts.balance.storms);
+    }
     Ok(())
 }
 
@@ -344,6 +354,7 @@ fn ship(world: &mut World, row: ShipRow, state: StateRow, fleet: Entity) -> Resu
     let ShipRow { id, owner, faction, fit, .. } = row;
     let sheet = sheet_of(world, &fit).map_err(|error| RestoreError::Unfit { ship: id, error })?;
     let (pools, battery) = held(&sheet, &state).ok_or(RestoreError::NoNumber(id))?;
+    let is_other = state.full.is_some_and(|full| full != fulls(&sheet));
     let at = sector(world, state.at)?;
     let mends = sheet.powers.mender.map(|_| state.mends.unwrap_or_default());
     let Fit { class, .. } = fit;
@@ -371,7 +382,8 @@ fn ship(world: &mut World, row: ShipRow, state: StateRow, fleet: Entity) -> Resu
     } else {
         entity.insert(InSector(at));
     }
-    if state.awake {
+    // What was full may fill further now.
+    if state.awake || is_other {
         entity.insert(Awake);
     }
     if let Some(ends) = state.harvest {
@@ -384,11 +396,15 @@ fn ship(world: &mut World, row: ShipRow, state: StateRow, fleet: Entity) -> Resu
     Ok(entity)
 }
 
-/// What a ship's pools and battery hold, as far as its sheet lets them; `None` when one of them is no number.
+/// What a ship's pools and battery hold of what its sheet lets them: the share that they did; `None` when one of them is no number.
 fn held(sheet: &Sheet, state: &StateRow) -> Option<(Pools, f32)> {
-    let within = |holds: f32, full: f32| holds.is_finite().then(|| holds.clamp(0.0, full));
-    let pools = Pools { shield: within(state.shield, sheet.full.shield)?, hull: within(state.hull, sheet.full.hull)? };
-    Some((pools, within(state.battery, sheet.battery)?))
+    let (shield, hull, battery) = state.full.unwrap_or_else(|| fulls(sheet));
+    let share = |holds: f32, was: f32, full: f32| {
+        (holds.is_finite() && was.is_finite()).then(|| in_proportion(holds, was, full).clamp(0.0, full))
+    };
+    let shield = share(state.shield, shield, sheet.full.shield)?;
+    let hull = share(state.hull, hull, sheet.full.hull)?;
+    Some((Pools { shield, hull }, share(state.battery, battery, sheet.battery)?))
 }
 
 fn wrecks(world: &mut World, rows: Vec<WreckRow>) -> Result<(), RestoreError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use keel_balance::Faction;
 use keel_map::{Hex, Layout, MapKey};
 use keel_rules::fire::Owner;
-use keel_rules::{Fit, Moment};
+use keel_rules::{Fit, Moment, Sheet};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{CharterId, IncursionId, PilotId, ShipId, SquadId, WormholeId, WreckId};
@@ -45,6 +45,14 @@ pub(crate) struct WorldRow {
     pub(crate) docking: Vec<(ShipId, bool)>,
     /// Ships that have come somewhere, and that nobody has looked at yet.
     pub(crate) appeared: Vec<ShipId>,
+}
+
+/// The balance that a world goes by, as far as what is kept depends on it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct BalanceRow {
+    pub(crate) hash: u64,
+    /// The names of storms by their numbers.
+    pub(crate) storms: Vec<String>,
 }
 
 /// A map as a storm left it.
@@ -114,6 +122,9 @@ pub(crate) struct StateRow {
     pub(crate) shield: f32,
     pub(crate) hull: f32,
     pub(crate) battery: f32,
+    /// What they hold when they are full.
+    #[serde(default)]
+    pub(crate) full: Option<(f32, f32, f32)>,
     pub(crate) gun: Gun,
     pub(crate) wear: Wear,
     pub(crate) powers: Powers,
@@ -127,6 +138,11 @@ pub(crate) struct StateRow {
     pub(crate) locking: Option<ShipId>,
     pub(crate) clamping: Option<ShipId>,
     pub(crate) rolls: Stream,
+}
+
+/// What shield, hull and battery hold when they are full.
+pub(crate) const fn fulls(sheet: &Sheet) -> (f32, f32, f32) {
+    (sheet.full.shield, sheet.full.hull, sheet.battery)
 }
 
 /// An NPC squad.

@@ -389,7 +389,7 @@ pub(crate) fn set_card(world: &mut World, entity: Entity, sheet: Arc<Sheet>) {
 }
 
 /// What is held of `new` when it was so much of `old`. What was full is full, and what was not empty is not.
-fn in_proportion(held: f32, old: f32, new: f32) -> f32 {
+pub(crate) fn in_proportion(held: f32, old: f32, new: f32) -> f32 {
     if old == new {
         held
     } else if held >= old {
