@@ -66,7 +66,7 @@ struct Password {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let data = args.data.directory();
+    let data = args.data.directory()?;
     // Only who makes an account begins a directory; the others are about what is there.
     let accounts = |is_new: bool| {
         if is_new {

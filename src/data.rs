@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
+use crate::serve;
+
 #[derive(clap::Args)]
 pub(crate) struct Data {
-    /// The data directory of the server [env: KEEL_DATA] [default: keel-data]
+    /// The data directory of the server [default: what keel serve would take]
     #[arg(long, global = true, value_name = "DIR")]
     data: Option<PathBuf>,
 }
 
 impl Data {
-    /// The directory that was asked for, or else the environment's, or the one that a server takes by itself.
-    pub(crate) fn directory(&self) -> PathBuf {
-        let asked = self.data.clone().or_else(|| std::env::var_os("KEEL_DATA").map(PathBuf::from));
-        asked.unwrap_or_else(|| PathBuf::from("keel-data"))
+    /// The directory that was asked for, or else the one that a server would take by the environment and its settings file.
+    pub(crate) fn directory(&self) -> anyhow::Result<PathBuf> {
+        self.data.clone().map_or_else(serve::data_directory, Ok)
     }
 }

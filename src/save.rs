@@ -55,7 +55,7 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let data = args.data.directory();
+    let data = args.data.directory()?;
     match &args.command {
         Command::Info => info(&data),
         Command::Check => check(&data),

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     let settings = layered.settings;
-    log::start(settings.log_format);
+    let log = log::start(settings.log_format);
 
     let config = config(&settings)?;
     let hash = config.balance.hash();
@@ -62,8 +62,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let balance = Arc::new(balance);
     let (address, layer) = (server.address(), settings.layer);
     let endpoints = endpoints::open(&settings, &server, &balance)?;
-    let mut vitals = vitals::Vitals::new();
-    let watchdog = Watchdog::start(server.handle().health, move |vital| vitals.tell(vital));
+    let (mut vitals, metrics, lost) = (vitals::Vitals::new(), server.handle().metrics, log.lost.clone());
+    let watchdog = Watchdog::start(server.handle().health, move |vital| {
+        metrics.see_log(lost.dropped_lines() as u64);
+        vitals.tell(vital);
+    });
     let watchdog = watchdog.context("cannot start the watchdog")?;
     let listens = format!("Keel listens on {address}: new pilots on Layer {layer}, balance {hash:016x}");
     say(&format!("{listens}{}. Ctrl-C stops it.", endpoints.said));

@@ -99,20 +99,24 @@ fn map(pid: i32) -> anyhow::Result<(Vec<Image>, Walker<Vec<u8>>)> {
     // START-END PERMISSIONS OFFSET DEVICE INODE PATH
     let mut files: BTreeMap<PathBuf, (u64, u64)> = BTreeMap::new();
     for line in maps.lines() {
-        let mut words = line.split_whitespace();
-        let (Some(range), Some(offset), Some(path)) = (words.next(), words.nth(1), words.nth(2)) else { continue };
+        // A path may hold anything, also spaces.
+        let (Some(range), Some(path)) = (line.split(' ').next(), line.find('/').map(|at| &line[at..])) else {
+            continue;
+        };
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         let Some((start, end)) = range.split_once('-').and_then(|(start, end)| Some((number(start)?, number(end)?)))
         else {
             continue;
         };
-        if path.starts_with('/') && number(offset).is_some() {
-            let whole = files.entry(path.into()).or_insert((start, end));
-            whole.1 = whole.1.max(end);
-        }
+        let whole = files.entry(path.into()).or_insert((start, end));
+        whole.1 = whole.1.max(end);
     }
+    // What runs may have been replaced since, which its path then says: this way leads to it all the same.
+    let own = PathBuf::from(format!("/proc/{pid}/exe"));
+    let runs = fs::read_link(&own).ok();
     let (mut images, mut walker) = (Vec::new(), Walker::new());
     for (path, range) in files {
+        let path = if runs.as_ref() == Some(&path) { own.clone() } else { path };
         let Ok(bytes) = fs::read(&path) else { continue };
         let Ok(file) = object::File::parse(&*bytes) else { continue };
         // A shared object's own addresses begin at 0, a plain executable's where it is mapped.

@@ -273,6 +273,31 @@ fn a_server_that_hangs_is_unwell_within_5_s_and_ends_within_15_with_what_it_was_
 }
 
 #[test]
+fn a_log_that_nobody_reads_stops_nothing_and_a_hang_ends_all_the_same() {
+    // As much as a pipe holds: the first line waits already.
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[b'.'; 65_536]).unwrap();
+    let mut server = Server::start_with(&["--operator-ops"], |command| command.stderr(writer));
+    let mut ann = join(&server, "ann");
+    said(&mut admin(&server, &["kick", "ann"]));
+    assert_eq!(last_words(&mut ann), "An operator has put you out.");
+    let mut bob = join(&server, "bob");
+    let step = bob.replica().step();
+    until(&mut bob, |bob, _| bob.replica().step() > step + 20);
+    assert_eq!(get(&server.metrics, "/healthz").0, 200);
+    said(&mut admin(&server, &["hang"]));
+    assert_eq!(wait(&mut server.process, Duration::from_secs(15)).code(), Some(70));
+}
+
+#[test]
+fn a_stop_that_is_passed_on_twice_is_one_stop() {
+    let server = Server::start(&[]);
+    send("-INT", server.process.id());
+    let (said, content) = server.stop("-TERM");
+    assert!(content && said.contains("The world is saved."), "{said}");
+}
+
+#[test]
 fn a_server_that_was_stopped_for_longer_than_a_hang_takes_goes_on() {
     // As when the whole machine sleeps: no thread of the process runs, and then all do.
     let mut server = Server::start(&[]);

@@ -1,33 +1,56 @@
-//! The log: to the standard error, as text or JSON.
+//! The log: to the standard error, as text or JSON, by a thread of its own. A pipe that nobody empties, or a disk that hangs,
+//! loses lines, which are counted, and stops no step.
 
 use std::io::{self, IsTerminal, Write};
 
 use bevy_app::{App, Plugin};
+use bevy_ecs::prelude::Resource;
 use bevy_log::{BoxedFmtLayer, LogPlugin, tracing_subscriber};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 
 use super::settings::LogFormat;
 
 /// The transport's crates log what any stranger sends, line by line; what matters of it the server says itself.
 const FILTER: &str = "info,renet=off,renetcode=off";
 
+/// Lines that may wait to be written; what comes then is lost.
+const MOST_LINES: usize = 16 * 1024;
+
+/// What writes the log. What waits is written when it is dropped, if that takes no longer than a second.
+pub(super) struct Log {
+    _writes: WorkerGuard,
+    /// Lines that were lost.
+    pub(super) lost: ErrorCounter,
+}
+
+/// What is written to, for the layers.
+#[derive(Resource)]
+struct Out(NonBlocking);
+
 /// Begins to log.
-pub(super) fn start(format: LogFormat) {
+pub(super) fn start(format: LogFormat) -> Log {
     let fmt_layer = match format {
         LogFormat::Text => text,
         LogFormat::Json => json,
     };
-    LogPlugin { filter: FILTER.to_owned(), fmt_layer, ..LogPlugin::default() }.build(&mut App::new());
+    let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(MOST_LINES).thread_name("log");
+    let (out, writes) = builder.finish(io::stderr());
+    let lost = out.error_counter();
+    let plugin = LogPlugin { filter: FILTER.to_owned(), fmt_layer, ..LogPlugin::default() };
+    plugin.build(App::new().insert_resource(Out(out)));
+    Log { _writes: writes, lost }
 }
 
 /// For people, with colours only where one looks at it.
-fn text(_: &mut App) -> Option<BoxedFmtLayer> {
-    let colours = io::stderr().is_terminal();
-    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(io::stderr)))
+fn text(app: &mut App) -> Option<BoxedFmtLayer> {
+    let (colours, Out(out)) = (io::stderr().is_terminal(), app.world_mut().remove_resource()?);
+    Some(Box::new(tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(out)))
 }
 
 /// For machines: one object a line.
-fn json(_: &mut App) -> Option<BoxedFmtLayer> {
-    let writer = || Escaped(io::stderr());
+fn json(app: &mut App) -> Option<BoxedFmtLayer> {
+    let Out(out) = app.world_mut().remove_resource()?;
+    let writer = move || Escaped(out.clone());
     Some(Box::new(tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(writer)))
 }
 

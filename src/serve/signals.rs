@@ -12,9 +12,12 @@ use signal_hook::flag;
 pub(crate) fn stop_by_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The second of a kind does not wait for the loop.
-        flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop)).context("cannot handle signals")?;
-        flag::register(signal, Arc::clone(&stop)).context("cannot handle signals")?;
+        // The second of a kind waits for nothing. One of each kind is a stop that was passed on twice.
+        let once = Arc::new(AtomicBool::new(false));
+        flag::register_conditional_shutdown(signal, 1, Arc::clone(&once)).context("cannot handle signals")?;
+        for heard in [once, Arc::clone(&stop)] {
+            flag::register(signal, heard).context("cannot handle signals")?;
+        }
     }
     Ok(stop)
 }

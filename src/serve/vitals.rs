@@ -35,13 +35,23 @@ impl Vitals {
             }
             Vital::Well | Vital::Unwell => {}
             Vital::Hung => {
+                // Whatever becomes of the dump: nobody may take it.
+                let end = || {
+                    std::thread::sleep(DUMP);
+                    give_up();
+                };
+                let _ = std::thread::Builder::new().spawn(end);
                 eprintln!("keel: the server hangs. This is what its threads are at:");
                 dump();
-                // Nothing is cleaned up: whatever hangs may hold it.
-                signal_hook::low_level::exit(HUNG);
+                give_up();
             }
         }
     }
+}
+
+/// Ends the process. Nothing is cleaned up: whatever hangs may hold it.
+fn give_up() -> ! {
+    signal_hook::low_level::exit(HUNG)
 }
 
 /// Without a service manager this does nothing.
@@ -54,12 +64,10 @@ fn notify(states: &[NotifyState<'_>]) {
 fn dump() {
     // Where processes may look at their children only, this one may be looked at by its child: it ends in a moment.
     let _ = rustix::process::set_ptracer(rustix::process::PTracer::Any);
-    let child = std::env::current_exe().and_then(|keel| {
-        let mut command = Command::new(keel);
-        command.args(["stacks", &std::process::id().to_string()]).stdin(Stdio::null()).stdout(std::io::stderr());
-        command.spawn()
-    });
-    let mut child = match child {
+    // What runs, whether or not another one lies in its place by now.
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["stacks", &std::process::id().to_string()]).stdin(Stdio::null()).stdout(std::io::stderr());
+    let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return eprintln!("keel: that cannot be seen: {error}"),
     };

@@ -40,11 +40,6 @@ impl Health {
         }
     }
 
-    /// The loop has got on: a step has run, or a part of what a stop takes is done.
-    pub fn beat(&self) {
-        self.beats.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// How often the loop has got on.
     pub(crate) fn beats(&self) -> u64 {
         self.beats.load(Ordering::Relaxed)
@@ -52,7 +47,7 @@ impl Health {
 
     /// A step has run.
     pub(crate) fn step(&self) {
-        self.beat();
+        self.beats.fetch_add(1, Ordering::Relaxed);
         self.life.fetch_max(Life::Running as u8, Ordering::Relaxed);
     }
 

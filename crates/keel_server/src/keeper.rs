@@ -43,7 +43,7 @@ impl SaveConfig {
 }
 
 /// How long a server that stops tries to get everything on disk.
-const CLOSING: Duration = Duration::from_secs(8);
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// Why a save makes no world.
 #[derive(Debug, Error)]

@@ -124,6 +124,7 @@ pub struct Metrics {
     greetings: Family<Label, Counter>,
     queries: Family<Label, Counter>,
     balances: Family<Label, Counter>,
+    log_lost: Counter,
     save_lag: Family<[(&'static str, &'static str); 0], Float>,
     save_failures: Family<[(&'static str, &'static str); 0], Counter>,
 }
@@ -152,6 +153,7 @@ impl Metrics {
             greetings: Family::default(),
             queries: Family::default(),
             balances: Family::default(),
+            log_lost: Counter::default(),
             save_lag: Family::default(),
             save_failures: Family::default(),
             registry: Registry::default(),
@@ -183,6 +185,7 @@ impl Metrics {
         registry.register_collector(Box::new(Logins(logins)));
         registry.register("status_queries", "What became of queries for the status by UDP", m.queries.clone());
         registry.register("balance_files", "What became of the balance file each time it was read", m.balances.clone());
+        registry.register("log_lines_lost", "Lines of the log that nobody took in time", m.log_lost.clone());
         let lag = "The age of the last change that is not saved";
         registry.register_with_unit("save_lag", lag, Unit::Seconds, m.save_lag.clone());
         registry.register("save_failures", "Saves that did not come about", m.save_failures.clone());
@@ -211,6 +214,11 @@ impl Metrics {
 
     pub(crate) fn count_query(&self, result: &'static str) {
         self.queries.get_or_create(&[("result", result)]).inc();
+    }
+
+    /// Says how many lines of the log were lost since the start.
+    pub fn see_log(&self, lost: u64) {
+        self.log_lost.inc_by(lost.saturating_sub(self.log_lost.get()));
     }
 
     /// Counts a balance file by what became of it.

@@ -16,9 +16,10 @@ use crate::health::{Health, Life};
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Looks without a step between them after which the server is unwell, and after which it is given up: within 5 and 15 s.
+/// Looks without a step between them after which the server is unwell, and after which it is given up: within 5 and 15 s, with
+/// the time that it takes to write down what the threads are at.
 const UNWELL: u32 = 18;
-const HUNG: u32 = 54;
+const HUNG: u32 = 48;
 
 /// What the watchdog sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,8 @@ impl Watch {
         self.idle = if went_on || changed { 0 } else { self.idle.saturating_add(1) };
         match life {
             _ if self.idle == HUNG => Vital::Hung,
-            _ if self.idle >= UNWELL => Vital::Unwell,
+            // A stop has no steps, and its own time.
+            Life::Starting | Life::Running if self.idle >= UNWELL => Vital::Unwell,
             Life::Running if changed => Vital::Ready,
             Life::Stopping if changed => Vital::Stopping,
             _ => Vital::Well,
@@ -80,13 +82,14 @@ impl Watchdog {
                 let is_well = !matches!(vital, Vital::Unwell | Vital::Hung);
                 health.set_stalled(!is_well);
                 let stage = health.stage().unwrap_or("none");
+                // First: to log is to wait for others.
+                tell(vital);
                 match (was_well, is_well) {
                     (true, false) => error!(stage, "no step for five seconds"),
                     (false, true) => info!("steps run again"),
                     _ => {}
                 }
                 was_well = is_well;
-                tell(vital);
             }
             // A stop that took less than a look.
             if watch.life != Some(Life::Stopping) && health.life() == Life::Stopping {
@@ -123,7 +126,8 @@ mod tests {
         let at = |vital| LOOK * (1 + seen.iter().position(|&seen| seen == vital).unwrap() as u32);
         // A look may come just before the last step's end.
         assert!(at(Vital::Unwell) + LOOK < Duration::from_secs(5), "{:?}", at(Vital::Unwell));
-        assert!(at(Vital::Hung) + LOOK < Duration::from_secs(15), "{:?}", at(Vital::Hung));
+        let dump = Duration::from_millis(1500);
+        assert!(at(Vital::Hung) + LOOK + dump < Duration::from_secs(15), "{:?}", at(Vital::Hung));
         assert_eq!(seen.iter().filter(|&&vital| vital == Vital::Hung).count(), 1);
         assert_eq!(watch.look(Life::Running, 200), Vital::Well, "one that goes on after all is well");
     }
@@ -147,6 +151,8 @@ mod tests {
             watch.look(Life::Running, 1);
         }
         assert_eq!(watch.look(Life::Stopping, 1), Vital::Stopping);
-        assert_eq!(watch.look(Life::Stopping, 1), Vital::Well);
+        let seen: Vec<_> = (0..HUNG).map(|_| watch.look(Life::Stopping, 1)).collect();
+        assert_eq!(seen.iter().filter(|&&vital| vital == Vital::Well).count(), seen.len() - 1);
+        assert_eq!(seen.last(), Some(&Vital::Hung));
     }
 }

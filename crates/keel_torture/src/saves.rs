@@ -64,11 +64,14 @@ impl Default for Range {
     }
 }
 
-/// A data directory with that save and nothing else.
+/// A data directory with that save and nothing else, in the place of all that were before it.
 fn place(directory: &Path, save: &[u8]) -> PathBuf {
-    let data = directory.join("data");
-    let _ = fs::remove_dir_all(&data);
-    fs::create_dir(&data).and_then(|()| fs::write(data.join("world.sqlite"), save)).expect("room for files");
+    for before in fs::read_dir(directory).expect("a directory") {
+        // A server that has ended may still write the last of it: then the next one sees to it.
+        let _ = before.map(|before| fs::remove_dir_all(before.path()));
+    }
+    let data = tempfile::tempdir_in(directory).expect("room for a directory").keep();
+    fs::write(data.join("world.sqlite"), save).expect("room for a file");
     data
 }
 
