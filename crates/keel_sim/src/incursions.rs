@@ -77,7 +77,7 @@ pub struct Incursions {
     /// When the next one of each map is announced.
     #[serde(with = "pairs")]
     due: BTreeMap<MapKey, Moment>,
-    last: u32,
+    pub(crate) last: u32,
     stream: Stream,
 }
 

@@ -10,8 +10,8 @@ use keel_map::{Hex, MapKey};
 use keel_rules::powers::Power;
 use keel_rules::{Fit, Moment, Slot};
 use keel_sim::{
-    Arrival, Cut, Force, Key, Kind, Locking, Op, OperatorOps, Orders, Part, Pilot, PilotId, Row, ShipId, Stance,
-    StructureKind, WallClock, changes,
+    Arrival, Cut, Force, Key, Kind, Locking, Op, OperatorOps, Orders, Part, Pilot, PilotId, RestoreError, Row, ShipId,
+    Stance, StructureKind, WallClock, changes,
 };
 use keel_testkit::{Game, Setup};
 use proptest::prelude::*;
@@ -335,6 +335,34 @@ fn after_a_restart_the_ships_of_who_was_connected_are_under_a_flag_and_no_others
     game.op(hunter, Op::Focus { ship: hunts, target: left }).unwrap();
     assert!(!game.get::<Arrival>(hunts).is_up(Moment::of_step(game.now())));
     game.refuses(hunter, Op::Focus { ship: hunts, target: ship }, "That ship just jumped in. It cannot be locked yet.");
+}
+
+#[test]
+fn a_world_that_has_no_numbers_left_is_refused() {
+    let setup = || Setup { layer: 3, ..Setup::default() };
+    let mut game = Game::new(setup());
+    let pilot = game.pilot();
+    game.ship(pilot, game.common(1, Faction::Human));
+    let mut kept = Kept::default();
+    kept.cut(&mut game);
+    for (kind, field, what) in [
+        (Kind::World, "ships", "ships"),
+        (Kind::World, "wrecks", "wrecks"),
+        (Kind::World, "squads", "squads"),
+        (Kind::World, "wormholes", "wormholes"),
+        (Kind::Bonds, "last", "charters"),
+        (Kind::Incursions, "last", "incursions"),
+        (Kind::Hold, "last", "modules"),
+    ] {
+        let mut rows = Kept(kept.0.clone());
+        let (_, bytes) = rows.0.iter_mut().find(|(key, _)| key.kind == kind).unwrap();
+        let mut row: serde_json::Value = rmp_serde::from_slice(bytes).unwrap();
+        assert!(row[field].is_u64(), "{row}");
+        row[field] = (u32::MAX - 1000).into();
+        *bytes = rmp_serde::to_vec_named(&row).unwrap();
+        let error = Game::restored(setup(), &game, rows.rows()).map(|_| ()).unwrap_err();
+        assert_eq!(error, RestoreError::Full(what));
+    }
 }
 
 #[test]

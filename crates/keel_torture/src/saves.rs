@@ -16,6 +16,23 @@ use crate::{Choices, orders};
 const BEFORE: u64 = 300;
 const AFTER: u64 = 25;
 
+/// What is put where a number of either kind was, most of the time: what is of the same kind gets farther.
+const FLOATS: [&str; 8] = ["0.0", "-1.0", "0.5", "1000000.0", "1e-45", "3.4028235e38", "-3.4028235e38", "16777216.5"];
+const WHOLE: [&str; 12] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "100",
+    "255",
+    "65535",
+    "1000000",
+    "4294967295",
+    "9223372036854775807",
+    "18446744073709551615",
+];
+
 /// Saves as they were, and a directory for what is made of them.
 pub struct Range {
     directory: tempfile::TempDir,
@@ -190,7 +207,12 @@ fn spoil(text: &mut Vec<String>, choices: &mut Choices<'_>) {
             let is_number = |c: char| is_digit(c) || matches!(c, '.' | '-' | 'e');
             let begin = line[..digit].rfind(|c: char| !is_number(c)).map_or(0, |before| before + 1);
             let end = line[digit..].find(|c: char| !is_number(c)).map_or(line.len(), |after| digit + after);
-            line.replace_range(begin..end, NUMBERS[choices.below(NUMBERS.len())]);
+            let number = match line[begin..end].contains('.') {
+                _ if choices.once_in(8) => NUMBERS[choices.below(NUMBERS.len())],
+                true => FLOATS[choices.below(FLOATS.len())],
+                false => WHOLE[choices.below(WHOLE.len())],
+            };
+            line.replace_range(begin..end, number);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use keel_torture::choices::seeded;
 use keel_torture::overload::quantile;
-use keel_torture::{corpus, datagrams, payloads};
+use keel_torture::{corpus, datagrams, payloads, saves};
 
 /// Runs the corpus of a target, and then bytes of so many seeds.
 fn fuzz(target: &str, seeds: u64, most: usize) {
@@ -57,9 +57,11 @@ fn any_orders_are_answered_once() {
 
 #[test]
 fn any_save_is_taken_up_or_refused() {
+    let mut range = saves::Range::default();
     for seed in 0..60 {
-        corpus::run("saves", &seeded(2_000_000 + seed, 512));
+        range.run(&seeded(2_000_000 + seed, 512));
     }
+    assert!(range.worlds > 10 && range.refused > 10, "{} worlds, {} refused", range.worlds, range.refused);
 }
 
 #[test]

@@ -60,6 +60,9 @@ pub enum RestoreError {
     /// A pool holds what is no number.
     #[error("a pool of ship {0} holds no number")]
     NoNumber(ShipId),
+    /// Numbers that are not given out again have come to their end.
+    #[error("the save has numbered so many {0} that there is no room for more")]
+    Full(&'static str),
     /// A row stands without the one that it belongs to.
     #[error("the save has {0}, and nothing that it belongs to")]
     Orphan(String),
@@ -206,10 +209,32 @@ pub fn restore(world: &mut World, rows: impl IntoIterator<Item = (Key, Row)>) ->
     wrecks(world, std::mem::take(&mut parts.wrecks))?;
     between(world, &mut parts, &own);
     pending(world, own);
+    check_room(world)?;
     if parts.balance.hash != balance.hash() {
         settle(world, &parts.balance.storms);
     }
     Ok(())
+}
+
+/// Numbers that are left when there is no room for more: each thing has its own, and they are given out one by one for years.
+const LAST_NUMBERS: u32 = 1 << 24;
+
+/// Whether there are numbers left to be given to what comes.
+fn check_room(world: &World) -> Result<(), RestoreError> {
+    let pilots = world.resource::<PilotIndex>();
+    let modules = pilots.iter().filter_map(|(_, pilot)| Some(world.get::<Hold>(pilot)?.last)).max();
+    let last = [
+        ("ships", world.resource::<ShipIndex>().last),
+        ("pilots", pilots.iter().map(|(id, _)| id.0).max().unwrap_or_default()),
+        ("modules", modules.unwrap_or_default()),
+        ("wrecks", world.resource::<WreckIndex>().last),
+        ("squads", world.resource::<SquadCount>().0),
+        ("wormholes", world.resource::<Wormholes>().last),
+        ("incursions", world.resource::<Incursions>().last),
+        ("charters", world.resource::<Bonds>().last),
+    ];
+    let full = last.into_iter().find(|(_, last)| *last > u32::MAX - LAST_NUMBERS);
+    full.map_or(Ok(()), |(what, _)| Err(RestoreError::Full(what)))
 }
 
 /// A place's sector, or the nearest to it of the map.

@@ -67,7 +67,7 @@ impl Pilot {
 pub struct Hold {
     #[serde(with = "pairs")]
     modules: BTreeMap<ModuleId, Module>,
-    last: u32,
+    pub(crate) last: u32,
 }
 
 impl Hold {
