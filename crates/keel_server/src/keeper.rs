@@ -1,5 +1,7 @@
 //! What keeps the world: a cut of it goes to the save every few steps, and a world is made of the save at the start.
 
+mod rhythm;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,13 +16,15 @@ use crate::admission::{Admission, Bar};
 use crate::saves::{self, Finished, MIGRATIONS, Opened, SaveError, Settings, Status, Store, Writer};
 use crate::world::World;
 use crate::{Config, StartError};
+use rhythm::Rhythm;
 
 /// How the world is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SaveConfig {
     /// The directory of the save.
     pub data: PathBuf,
-    /// Steps from one cut to the next: what `kill -9` or a power cut may cost, with the time that a commit takes.
+    /// Steps from one cut to the next, or the time that they take at full speed if that passes sooner: what `kill -9` or a
+    /// power cut may cost, with a step and the time that a commit takes.
     pub every: u64,
     /// How long after one copy of the save the next is kept.
     pub copy_every: Duration,
@@ -122,7 +126,7 @@ struct Waiting {
 pub(crate) struct Keeper {
     writer: Writer<Kept>,
     status: Arc<Status>,
-    every: u64,
+    rhythm: Rhythm,
     most_behind: Duration,
     admission: Arc<Admission>,
     is_behind: bool,
@@ -132,12 +136,14 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Makes a new world the one that a save has, if there is one yet, and keeps it from then on.
+    /// Makes a new world the one that a save has, if there is one yet, and keeps it from the time that it is by the
+    /// server's clock.
     pub(crate) fn open(
         config: &Config,
         save: &SaveConfig,
         admission: &Arc<Admission>,
         world: &mut World,
+        now: Duration,
     ) -> Result<Self, StartError> {
         let mut load = |store: Store| -> Result<Store, StartError> {
             let mut rows = BTreeMap::new();
@@ -160,8 +166,8 @@ impl Keeper {
         let settings = Settings { copy_every: save.copy_every, copies: save.copies, ..Settings::default() };
         let writer = Writer::start(store, settings).map_err(StartError::Thread)?;
         let (status, admission) = (writer.status(), Arc::clone(admission));
-        let (every, most_behind) = (save.every.max(1), save.most_behind);
-        Ok(Self { writer, status, every, most_behind, admission, is_behind: false, failures: 0, waiting: Vec::new() })
+        let (rhythm, most_behind) = (Rhythm::new(save.every, world.now(), now), save.most_behind);
+        Ok(Self { writer, status, rhythm, most_behind, admission, is_behind: false, failures: 0, waiting: Vec::new() })
     }
 
     /// How far the save is behind, and how often it has failed since this was last asked.
@@ -175,16 +181,16 @@ impl Keeper {
         self.waiting.push(Waiting { handed: None, tell: Box::new(tell) });
     }
 
-    /// A step has run: hands over what has changed, if it is time for that or someone waits for it.
-    pub(crate) fn keep(&mut self, world: &mut World) {
+    /// A step has run, by the time that it is: hands over what has changed, if it is time for that or someone waits for it.
+    pub(crate) fn keep(&mut self, world: &mut World, now: Duration) {
         self.answer();
         let is_waited_for = self.waiting.iter().any(|waiting| waiting.handed.is_none());
         if is_waited_for {
             let handed = Some((world.now(), self.status.report().failures));
             self.waiting.iter_mut().for_each(|waiting| waiting.handed = waiting.handed.or(handed));
         }
-        if is_waited_for || world.now().is_multiple_of(self.every) {
-            self.cut(world);
+        if is_waited_for || self.rhythm.is_due(world.now(), now) {
+            self.cut(world, now);
         }
     }
 
@@ -208,11 +214,12 @@ impl Keeper {
     }
 
     /// Hands over what has changed, now.
-    pub(crate) fn cut(&mut self, world: &mut World) {
+    fn cut(&mut self, world: &mut World, now: Duration) {
         if enabled!(Level::DEBUG) {
             debug!(step = world.now(), hash = %format_args!("{:016x}", world.hash()), "a cut");
         }
-        self.writer.submit(Kept(world.cut(self.status.wants_whole())));
+        let (behind, must) = (self.status.lag(), self.status.wants_whole());
+        self.writer.submit(Kept(world.cut(self.rhythm.cut(world.now(), now, behind, must))));
         let is_behind = self.status.is_behind(self.most_behind);
         if is_behind != self.is_behind {
             self.is_behind = is_behind;
@@ -225,8 +232,8 @@ impl Keeper {
     }
 
     /// Gets the world as it is on disk, and stops.
-    pub(crate) fn finish(mut self, world: &mut World) -> Finished {
-        self.cut(world);
+    pub(crate) fn finish(mut self, world: &mut World, now: Duration) -> Finished {
+        self.cut(world, now);
         let finished = self.writer.finish(CLOSING);
         for Waiting { tell, .. } in self.waiting {
             let unsaved = || finished.error.clone().unwrap_or_else(|| "there was not enough time".to_owned());

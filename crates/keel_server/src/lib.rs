@@ -303,7 +303,9 @@ impl Server {
             logins = Some(Arc::new(taken));
         }
         let mut world = World::new(config, Arc::clone(&health));
-        let keeper = config.save.as_ref().map(|save| Keeper::open(config, save, &admission, &mut world)).transpose()?;
+        let now = clock.now().saturating_sub(start);
+        let open = |save| Keeper::open(config, save, &admission, &mut world, now);
+        let keeper = config.save.as_ref().map(open).transpose()?;
         let doors = Doors {
             tickets,
             admission: Arc::clone(&admission),
@@ -449,7 +451,8 @@ impl Server {
         self.sessions.part(&mut self.transport);
         self.transport.send(true);
         self.transport.close();
-        let saved = self.keeper.take().map(|keeper| keeper.finish(&mut self.world));
+        let now = self.now();
+        let saved = self.keeper.take().map(|keeper| keeper.finish(&mut self.world, now));
         Report { steps: self.world.now() - self.begun, slipped: self.pace.slipped(), saved }
     }
 
@@ -474,8 +477,9 @@ impl Server {
         self.world.stages().enter(stages::SENDING);
         self.transport.send(true);
         self.world.stages().enter(stages::KEEPING);
+        let now = self.now();
         if let Some(keeper) = &mut self.keeper {
-            keeper.keep(&mut self.world);
+            keeper.keep(&mut self.world, now);
         }
         self.world.stages().end();
         let whole = begun.elapsed();

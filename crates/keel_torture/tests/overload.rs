@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keel_client::{Command, Hello};
 use keel_protocol::{OwnShip, ToServer, encode};
-use keel_server::Config;
+use keel_server::{Config, SaveConfig, saves};
 use keel_torture::arena::config;
 use keel_torture::overload::{Overload, Spell, quantile};
 use keel_torture::{Arena, Peer};
@@ -66,6 +66,27 @@ fn no_pace_is_told_below_the_floor_and_the_world_still_goes() {
     even(&worst, 800 * MS);
     let after = overload.spell(5 * MS, 2_000 * MS);
     assert_eq!(after.pace, 100);
+}
+
+#[test]
+fn a_slow_world_is_saved_by_the_clock_and_not_by_its_steps() {
+    let data = tempfile::tempdir().unwrap();
+    let mut arena = Arena::new(&Config { save: Some(SaveConfig::of(data.path().to_owned())), ..config() });
+    let clock = arena.clock.clone();
+    arena.server.burden(move || clock.advance(200 * MS));
+    let is_saved = |step: u64| {
+        let seen = saves::inspect(data.path()).unwrap();
+        seen.save.is_ok_and(|save| save.meta.is_some_and(|meta| meta.step >= step))
+    };
+    for step in 1..=9 {
+        arena.step();
+        // What 600 ms have changed is handed over, and on disk as soon as a thread of its own has written it.
+        let end = std::time::Instant::now() + 20_000 * MS;
+        while step % 3 == 0 && !is_saved(step) {
+            assert!(std::time::Instant::now() < end, "nothing is saved of step {step}");
+            std::thread::sleep(MS);
+        }
+    }
 }
 
 #[test]
