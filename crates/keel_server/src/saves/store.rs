@@ -412,6 +412,10 @@ fn write<C: Cut>(transaction: &Connection, mut meta: Meta, cut: &C) -> Result<(M
 
 /// Writes or removes a row, unless it is as it should be already; whether it was not.
 fn put(on: &Connection, meta: &mut Meta, kind: &str, id: u64, data: Option<&[u8]>) -> Result<bool, Trouble> {
+    // Before SQLite sees it, which takes what is far too long for a broken file.
+    if let Some(length) = data.map(<[u8]>::len).filter(|length| *length > MAX_ROW) {
+        return Err(Trouble::Refused(format!("{kind} {id} has {length} bytes, more than a row may have")));
+    }
     let before: Option<(i64, bool)> = on
         .prepare_cached("SELECT sum, data IS ?3 FROM rows WHERE kind = ?1 AND id = ?2")?
         .query_row((kind, id.cast_signed(), data), |row| Ok((row.get(0)?, row.get(1)?)))
@@ -423,9 +427,6 @@ fn put(on: &Connection, meta: &mut Meta, kind: &str, id: u64, data: Option<&[u8]
         meta.remove(sum.cast_unsigned());
     }
     if let Some(data) = data {
-        if data.len() > MAX_ROW {
-            return Err(Trouble::Refused(format!("{kind} {id} has {} bytes, more than a row may have", data.len())));
-        }
         let sum = row_sum(kind, id, data);
         meta.add(sum);
         put_summed(on, kind, id, data, sum)?;
@@ -488,7 +489,8 @@ mod tests {
         }
 
         fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
-            (0..100).for_each(|id| put("row", id, Some(&vec![self.0 as u8; self.1])));
+            let data = vec![self.0 as u8; self.1];
+            (0..100).for_each(|id| put("row", id, Some(&data)));
         }
     }
 
@@ -518,8 +520,11 @@ mod tests {
         let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
         let mut store = vacant.begin(1);
         store.save(&Rows(1, 100)).unwrap();
-        assert!(matches!(store.save(&Rows(2, MAX_ROW + 1)), Err(Trouble::Refused(_))));
-        assert!(!store.wants_whole());
+        for length in [MAX_ROW + 1, 2 * MAX_ROW] {
+            let trouble = store.save(&Rows(2, length)).unwrap_err();
+            assert!(matches!(trouble, Trouble::Refused(_)), "{trouble:?}");
+            assert!(!store.wants_whole());
+        }
         store.save(&Rows(3, 200)).unwrap();
     }
 
