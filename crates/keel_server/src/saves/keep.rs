@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::SaveError;
-use super::check::{look, open_shared};
+use super::check::{Fault, contents, look, open_shared};
 use super::files::{Files, exists, remove, sync_directory};
 use super::schema::{Meta, guard};
 use super::store::{Trouble, create, finish};
@@ -47,7 +47,7 @@ impl Copier {
         let (files, stop) = (files.clone(), Arc::new(AtomicBool::new(false)));
         let asked = Arc::clone(&stop);
         let thread = Builder::new().name("saves-copy".to_owned()).spawn(move || {
-            let copied = keep(&files, generation, most, &asked);
+            let copied = keep(&files, generation, most, &asked).map_err(|trouble| blame(&files, trouble));
             // What is not whole is of no use to anyone, and the next start clears it away as well.
             let _ = remove(&files.unfinished_copy());
             copied
@@ -67,6 +67,16 @@ impl Copier {
     /// The number of the copy; `None` if the last one is as new, or it was stopped.
     pub(super) fn join(self) -> Result<Option<u64>, Trouble> {
         self.thread.join().unwrap_or_else(|_| Err(Trouble::Refused("the thread that copies has died".to_owned())))
+    }
+}
+
+/// Tells what is wrong with the save from what is wrong with its copy: only what the save itself is found to be counts
+/// against it.
+fn blame(files: &Files, trouble: Trouble) -> Trouble {
+    let Trouble::Broken(of_copy) = trouble else { return trouble };
+    match open_shared(&files.save()).and_then(|save| contents(&save)) {
+        Err(Fault::Broken(reason)) => Trouble::Broken(reason),
+        _ => Trouble::Refused(format!("the copy is broken: {of_copy}")),
     }
 }
 
@@ -134,4 +144,45 @@ pub(super) fn shift(files: &Files, most: u32) -> Result<(), SaveError> {
         }
     }
     sync_directory(files.directory())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Opened;
+    use super::super::store::Store;
+    use super::*;
+
+    /// A world of no rows.
+    struct Nothing;
+
+    impl super::super::Cut for Nothing {
+        fn step(&self) -> u64 {
+            1
+        }
+
+        fn is_whole(&self) -> bool {
+            true
+        }
+
+        fn merge(&mut self, newer: Self) {
+            *self = newer;
+        }
+
+        fn rows(&self, _: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {}
+    }
+
+    #[test]
+    fn a_copy_that_is_broken_is_no_word_against_the_save() {
+        let data = tempfile::tempdir().unwrap();
+        let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+        let mut store = vacant.begin(1);
+        store.save(&Nothing).unwrap();
+        store.close().unwrap();
+        let blamed = || blame(&store.files, Trouble::Broken("a page of it".to_owned()));
+        assert!(matches!(blamed(), Trouble::Refused(reason) if reason == "the copy is broken: a page of it"));
+        let connection = Connection::open(store.files.save()).unwrap();
+        connection.execute_batch("UPDATE meta SET step = 2").unwrap();
+        connection.close().unwrap();
+        assert!(matches!(blamed(), Trouble::Broken(reason) if reason.contains("does not have its sum")));
+    }
 }
