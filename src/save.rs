@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use keel_rules::STEPS_PER_SECOND;
 use keel_server::saves::{
-    self, Contents, DumpError, Files, Inspection, MIGRATIONS, Migrated, Old, SAVE_VERSION, SaveError,
+    self, Contents, DumpError, Files, Inspection, MIGRATIONS, Migrated, Old, Restored, SAVE_VERSION, SaveError,
 };
 use keel_server::{LoadError, StartError};
 
@@ -32,6 +32,14 @@ enum Command {
     Backup {
         /// The file, which must not be there yet
         file: PathBuf,
+    },
+    /// Make the file of a backup, or a kept copy, the save
+    Restore {
+        /// The file
+        file: PathBuf,
+        /// Put it in the place of the save that there is, which is put aside
+        #[arg(long)]
+        force: bool,
     },
     /// Write the save as JSON, one row a line, also while a server runs
     Export {
@@ -64,6 +72,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
             say(&format!("{} has {} rows, as of step {}.", file.display(), meta.rows, meta.step));
             Ok(())
         }
+        Command::Restore { file, force } => restore(&data, file, *force),
         Command::Export { file } => export(&data, file),
         Command::Import { file, force } => import(&data, file, *force),
         Command::Migrate { dry_run } => migrate(&data, *dry_run),
@@ -163,10 +172,25 @@ fn import(data: &Path, file: &Path, is_forced: bool) -> anyhow::Result<()> {
         saves::import(data, BufReader::new(text), is_forced).map_err(plain)?
     };
     say(&format!("{} has {} rows.", Files::of(data).save().display(), imported.rows));
-    if let Some(before) = imported.before {
+    say_before(imported.before);
+    Ok(())
+}
+
+fn restore(data: &Path, file: &Path, is_forced: bool) -> anyhow::Result<()> {
+    let Restored { contents, before } = saves::restore(data, file, is_forced)?;
+    say(&format!("{}:", Files::of(data).save().display()));
+    told(&contents).iter().for_each(|line| say(line));
+    if contents.version < SAVE_VERSION {
+        say(&format!("A server that starts on it brings it forward to version {SAVE_VERSION}."));
+    }
+    say_before(before);
+    Ok(())
+}
+
+fn say_before(before: Option<PathBuf>) {
+    if let Some(before) = before {
         say(&format!("What was there before is {}.", before.display()));
     }
-    Ok(())
 }
 
 fn migrate(data: &Path, is_rehearsal: bool) -> anyhow::Result<()> {

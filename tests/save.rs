@@ -95,6 +95,30 @@ fn a_save_is_told_checked_copied_exported_and_imported() {
 }
 
 #[test]
+fn a_backup_is_restored_and_what_was_there_is_put_aside() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, other, file) = (place.path().join("data"), place.path().join("other"), place.path().join("backup"));
+    let named = file.to_str().unwrap();
+    make(&data);
+    assert_eq!(said(&data, &["backup", named]).1, 0);
+    let (text, code) = said(&other, &["restore", named]);
+    assert!(text.contains("72000") && !text.contains("before") && code == 0, "{text}");
+    assert_eq!(said(&other, &["export", "-"]), said(&data, &["export", "-"]));
+    let (text, code) = said(&other, &["restore", named]);
+    assert!(text.contains("is there already") && code == 1, "{text}");
+    fs::write(other.join("world.sqlite-wal"), "of the one before").unwrap();
+    let (text, code) = said(&other, &["restore", named, "--force"]);
+    assert!(text.contains("What was there before is ") && code == 0, "{text}");
+    assert_eq!(said(&other, &["check"]).1, 0);
+    assert!(!other.join("world.sqlite-wal").exists() && other.join("world.1.sqlite").exists());
+    let lock = Lock::take(&other).unwrap();
+    assert_eq!(said(&other, &["restore", named, "--force"]).1, 5);
+    drop(lock);
+    fs::write(&file, "no save").unwrap();
+    assert_eq!(said(&other, &["restore", named, "--force"]).1, 4);
+}
+
+#[test]
 fn exit_codes_tell_later_broken_and_used_saves_apart() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");

@@ -9,12 +9,14 @@
 //! Each row has a checksum, and the one row of `meta` the sum of them all, so that a row that is missing, doubled or left
 //! from an older cut is found as surely as a flipped bit.
 
+mod backup;
 mod check;
 mod dump;
 mod files;
 mod keep;
 mod lock;
 mod migrate;
+mod place;
 mod schema;
 mod status;
 mod store;
@@ -22,14 +24,16 @@ mod value;
 mod version_1;
 mod writer;
 
+pub use backup::{Restored, backup, restore};
 pub use check::{Contents, Fault, Inspection, Kept, inspect};
-pub use dump::{DumpError, Imported, MAX_KIND, MAX_LINE, backup, export, import};
+pub use dump::{DumpError, Imported, MAX_KIND, MAX_LINE, export, import};
 pub use files::Files;
 pub use lock::Lock;
 pub use migrate::{Migrated, Migration, Old, Steps};
+pub use place::Recovery;
 pub use schema::{APPLICATION_ID, MAX_ROW, Meta, put_row, start_schema};
 pub use status::{Report, Status};
-pub use store::{Opened, Recovery, Store, Vacant};
+pub use store::{Opened, Store, Vacant};
 pub use writer::{Cut, Finished, Settings, Writer};
 
 use std::path::{Path, PathBuf};

@@ -199,6 +199,146 @@ fn a_save_that_vanished_is_not_a_new_world_while_there_is_a_copy_or_a_log() {
     assert!(matches!(Store::open(data.path()), Err(SaveError::Broken { .. })));
 }
 
+/// What a directory's files are after a kill between the two renames by which one save takes the place of another: the old
+/// one is put aside, its log perhaps not yet, and the new one has the name that it was made by.
+fn between_renames(data: &Path, new: &[u8], is_log_left: bool) {
+    let mut all = files(data);
+    let save = all.remove("world.sqlite").unwrap();
+    all.insert("world.broken-20260101T000000Z.sqlite".to_owned(), save);
+    if is_log_left {
+        all.insert("world.sqlite-wal".to_owned(), b"of the old one".to_vec());
+    }
+    all.insert("world.new.sqlite".to_owned(), new.to_vec());
+    lay_out(data, &all);
+}
+
+#[test]
+fn a_kill_between_putting_one_save_aside_and_another_in_its_place_loses_neither() {
+    let (other, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    make(other.path(), 40, 60);
+    let new = files(other.path()).remove("world.sqlite").unwrap();
+    for (has_copies, is_log_left) in [(false, false), (false, true), (true, false), (true, true)] {
+        let data = data.path().join(format!("{has_copies}-{is_log_left}"));
+        if has_copies {
+            with_copies(&data, 60)
+        } else {
+            make(&data, 25, 60)
+        }
+        between_renames(&data, &new, is_log_left);
+        assert_eq!(found(&data, 60).unwrap().step, 40, "copies: {has_copies}, log: {is_log_left}");
+        let names = files(&data).into_keys().collect::<Vec<_>>();
+        assert!(!names.contains(&"world.new.sqlite".to_owned()), "{names:?}");
+        let logs = names.iter().filter(|name| name.starts_with("world.replaced-") && name.ends_with("-wal"));
+        assert_eq!(logs.count(), usize::from(is_log_left), "{names:?}");
+        // Once more: it stays.
+        assert_eq!(found(&data, 60).unwrap().step, 40);
+    }
+    // What is not whole is of no use, and what is there is not touched.
+    for (len, step) in [(new.len(), 25), (5_000, 25)] {
+        let data = data.path().join(len.to_string());
+        make(&data, 25, 60);
+        std::fs::write(data.join("world.new.sqlite"), &new[..len]).unwrap();
+        assert_eq!(found(&data, 60).unwrap().step, step);
+    }
+    let data = data.path().join("half");
+    with_copies(&data, 60);
+    between_renames(&data, &new[..5_000], false);
+    assert_eq!(found(&data, 60).unwrap().step, 20, "the newest copy");
+}
+
+#[test]
+fn an_import_that_is_killed_in_the_middle_is_not_lost_to_the_next_one() {
+    let (other, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    make(other.path(), 40, 60);
+    let text = export(other.path()).join("\n");
+    make(data.path(), 25, 60);
+    between_renames(data.path(), &files(other.path())["world.sqlite"], false);
+    let refused = saves::import(data.path(), text.as_bytes(), false).unwrap_err();
+    assert!(matches!(refused, DumpError::Save(SaveError::Exists(_))), "{refused:?}");
+    assert_eq!(found(data.path(), 60).unwrap().step, 40);
+}
+
+#[test]
+fn a_backup_is_restored_whole_with_what_was_there_put_aside() {
+    let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    make(data.path(), 3, 40);
+    let file = other.path().join("backup.sqlite");
+    saves::backup(data.path(), &file).unwrap();
+    let data = other.path().join("data");
+    let restored = saves::restore(&data, &file, false).unwrap();
+    assert_eq!((restored.contents.meta.unwrap().step, restored.before), (3, None));
+    assert_eq!(found(&data, 40).unwrap().step, 3);
+
+    // Over another world with a log and copies.
+    let (before, data) = (tempfile::tempdir().unwrap(), other.path().join("more"));
+    with_copies(before.path(), 60);
+    let writer = Writer::start(*open(before.path()).unwrap(), SOON).unwrap();
+    let status = writer.status();
+    writer.submit(change(26, 60));
+    saved(&status, 26);
+    lay_out(&data, &files(before.path()).into_iter().filter(|(name, _)| !name.ends_with("-shm")).collect());
+    let refused = saves::restore(&data, &file, false).unwrap_err();
+    assert!(matches!(refused, SaveError::Exists(_)), "{refused:?}");
+    let aside = saves::restore(&data, &file, true).unwrap().before.unwrap();
+    assert_eq!(found(&data, 40).unwrap().step, 3, "without the log of the other");
+    std::fs::write(data.join("world.sqlite"), "").unwrap();
+    assert_eq!(found(&data, 40).unwrap().step, 3, "and its newest copy is of it too");
+    // What was put aside is all of it: with its name back, it is the world that it was.
+    let (log, again) = (aside.with_extension("sqlite-wal"), other.path().join("again"));
+    std::fs::create_dir(&again).unwrap();
+    std::fs::copy(&aside, again.join("world.sqlite")).unwrap();
+    std::fs::copy(&log, again.join("world.sqlite-wal")).unwrap();
+    assert_eq!(found(&again, 60).unwrap().step, 26);
+    // And a kept copy is a backup.
+    let kept = again.join("world.1.sqlite");
+    std::fs::copy(&file, &kept).unwrap();
+    saves::restore(&again, &kept, true).unwrap();
+    assert_eq!(found(&again, 40).unwrap().step, 3);
+    assert!(writer.finish(LONG).is_saved);
+}
+
+#[test]
+fn what_is_not_a_whole_save_is_not_restored_and_changes_nothing() {
+    let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    make(data.path(), 3, 40);
+    let file = other.path().join("backup.sqlite");
+    saves::backup(data.path(), &file).unwrap();
+    let sound = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &sound[..sound.len() - 4096]).unwrap();
+    let before = files(data.path());
+    let refused = saves::restore(data.path(), &file, true).unwrap_err();
+    assert!(matches!(refused, SaveError::Broken { .. }), "{refused:?}");
+    assert!(files(data.path()) == before);
+    let nowhere = other.path().join("nowhere");
+    assert!(matches!(saves::restore(&nowhere, &file, false), Err(SaveError::Broken { .. })));
+    assert!(!nowhere.exists(), "nothing is made for a file that is of no use");
+    std::fs::write(&file, sound).unwrap();
+    let lock = Lock::take(data.path()).unwrap();
+    assert!(matches!(saves::restore(data.path(), &file, true), Err(SaveError::Locked { .. })));
+    drop(lock);
+    // One of an older version is brought forward as any is.
+    old(data.path());
+    let restored = saves::restore(&nowhere, &data.path().join("world.sqlite"), false).unwrap();
+    assert_eq!(restored.contents.version, 1);
+    assert!(matches!(Store::open(&nowhere).unwrap(), Opened::Old(_)));
+}
+
+#[test]
+fn a_backup_leaves_the_files_of_others_alone() {
+    let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    make(data.path(), 3, 40);
+    let theirs = ["backup.sqlite.new", "backup.sqlite.new-wal"].map(|name| other.path().join(name));
+    theirs.iter().for_each(|path| std::fs::write(path, "theirs").unwrap());
+    saves::backup(data.path(), &other.path().join("backup.sqlite")).unwrap();
+    assert!(theirs.iter().all(|path| std::fs::read(path).unwrap() == b"theirs"));
+    let taken = other.path().join(format!("second.sqlite.{}.new", std::process::id()));
+    std::fs::write(&taken, "theirs").unwrap();
+    let refused = saves::backup(data.path(), &other.path().join("second.sqlite")).unwrap_err();
+    assert!(matches!(&refused, SaveError::Exists(path) if *path == taken), "{refused:?}");
+    assert_eq!(std::fs::read(&taken).unwrap(), b"theirs");
+    assert_eq!(files(other.path()).len(), 4);
+}
+
 #[test]
 fn rows_of_two_steps_rows_left_out_and_rows_from_elsewhere_are_found() {
     let data = tempfile::tempdir().unwrap();

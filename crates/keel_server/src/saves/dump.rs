@@ -1,20 +1,19 @@
-//! A save as text, one row a line, and back; and as a copy.
+//! A save as text, one row a line, and back.
 
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::check::{Reader, contents, each_row, look};
-use super::files::{Files, beside, exists, remove};
-use super::keep::{copy, shift};
+use super::files::{Files, remove};
+use super::place::{go_on, take_over};
 use super::schema::{MAX_ROW, Meta, put_new, row_sum, start_schema};
-use super::store::{Trouble, create, finish};
+use super::store::{create, finish};
 use super::value::{Value, hex, of_hex};
-use super::{Fault, Lock, SAVE_VERSION, SaveError, Settings};
+use super::{Fault, Lock, SAVE_VERSION, SaveError};
 
 /// The most bytes that a line may have, so that no row that is told one byte by two digits is too long.
 pub const MAX_LINE: usize = 4 * MAX_ROW;
@@ -26,7 +25,7 @@ pub const MAX_KIND: usize = 64;
 const MAX_ROWS: u64 = 10_000_000;
 const MAX_BYTES: u64 = 8 << 30;
 
-/// Why a save was not copied, told as text or made of one.
+/// Why a save was not told as text or made of one.
 #[derive(Debug, Error)]
 pub enum DumpError {
     /// A line is not one of a save, or not one of this save.
@@ -126,12 +125,12 @@ impl From<std::io::Error> for Outcome {
 }
 
 /// A save that was found whole, and what keeps it so.
-struct Whole {
-    connection: Connection,
+pub(super) struct Whole {
+    pub(super) connection: Connection,
     _lock: Option<Lock>,
 }
 
-fn whole(files: &Files, reader: Reader) -> Result<(Whole, Meta), SaveError> {
+pub(super) fn whole(files: &Files, reader: Reader) -> Result<(Whole, Meta), SaveError> {
     let refused = |fault: Fault| fault.of(&files.save());
     let connection = reader.save.map_err(refused)?;
     let found = contents(&connection).map_err(refused)?;
@@ -142,36 +141,6 @@ fn whole(files: &Files, reader: Reader) -> Result<(Whole, Meta), SaveError> {
         reason: "it has not been migrated".to_owned(),
     })?;
     Ok((Whole { connection, _lock: reader.lock }, meta))
-}
-
-/// Copies a save into a file, also while a server has it. The save and the copy are checked. What the copy says of itself.
-///
-/// # Errors
-/// When there is no whole save of this version, when there is such a file already, or it cannot be written.
-pub fn backup(directory: &Path, to: &Path) -> Result<Meta, SaveError> {
-    if exists(to) {
-        return Err(SaveError::Exists(to.to_owned()));
-    }
-    let files = Files::of(directory);
-    let (save, meta) = whole(&files, Reader::open(&files)?)?;
-    let new = beside(to, ".new");
-    let make = || {
-        remove(&new)?;
-        let mut copied = create(&new).map_err(|source| SaveError::sqlite(&new, source))?;
-        copy(&save.connection, &mut copied, &AtomicBool::new(false)).map_err(|trouble| refused(&new, &trouble))?;
-        finish(copied).map_err(|source| SaveError::sqlite(&new, source))?;
-        look(&new).map_err(|fault| fault.of(&new))?;
-        files.install(&new, to)
-    };
-    make().inspect_err(|_| {
-        // The error is what counts.
-        let _ = remove(&new);
-    })?;
-    Ok(meta)
-}
-
-fn refused(path: &Path, trouble: &Trouble) -> SaveError {
-    SaveError::io(path, std::io::Error::other(trouble.to_string()))
 }
 
 /// What was made of a text.
@@ -189,13 +158,12 @@ pub struct Imported {
 /// When there is a save and it is not to be replaced, a server has it, or the text is not that of a whole save.
 pub fn import(directory: &Path, from: impl BufRead, is_forced: bool) -> Result<Imported, DumpError> {
     let (files, _lock) = (Files::of(directory), Lock::take(directory)?);
-    let (save, new) = (files.save(), files.unfinished());
-    let is_there = exists(&save) || exists(&beside(&save, "-wal")) || !files.kept_numbers().is_empty();
-    if is_there && !is_forced {
-        return Err(SaveError::Exists(save).into());
+    let new = files.unfinished();
+    go_on(&files)?;
+    if files.is_taken() && !is_forced {
+        return Err(SaveError::Exists(files.save()).into());
     }
     let make = || {
-        remove(&new)?;
         let rows = fill(&new, from)?;
         look(&new).map_err(|fault| fault.of(&new))?;
         Ok::<_, DumpError>(rows)
@@ -204,22 +172,13 @@ pub fn import(directory: &Path, from: impl BufRead, is_forced: bool) -> Result<I
         // The error is what counts.
         let _ = remove(&new);
     })?;
-    let before = if is_there { Some(files.put_aside("replaced")?) } else { None };
-    files.install(&new, &save)?;
-    if is_there {
-        // Were it to break, what came before must not take its place.
-        let copy = files.unfinished_copy();
-        std::fs::copy(&save, &copy).map_err(|source| SaveError::io(&copy, source))?;
-        shift(&files, Settings::default().copies)?;
-        files.install(&copy, &files.kept(1))?;
-    }
-    Ok(Imported { rows, before: before.filter(|path| exists(path)) })
+    Ok(Imported { rows, before: take_over(&files, &new)? })
 }
 
 /// Fills a new file with the rows of a text; how many.
 fn fill(path: &Path, from: impl BufRead) -> Result<u64, DumpError> {
     let sqlite = |source| SaveError::sqlite(path, source);
-    let connection = create(path).map_err(sqlite)?;
+    let connection = create(path)?;
     let transaction = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate).map_err(sqlite)?;
     let mut lines = Lines { from, number: 0, text: Vec::new() };
     let Some(mut meta) = lines.next()?.map(head).transpose().map_err(|reason| lines.refuse(reason))? else {

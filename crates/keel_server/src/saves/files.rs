@@ -1,7 +1,8 @@
-//! What the files of a save are called, and how one takes another's place without a moment in which there is none.
+//! What the files of a save are called, and how they get their names.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::SaveError;
@@ -48,7 +49,17 @@ impl Files {
         numbers
     }
 
-    /// What a save is called while it is not whole yet. Whatever is left there is of no use to anyone.
+    /// Whether there is a save, or what is left of one.
+    pub(super) fn has_save(&self) -> bool {
+        exists(&self.save()) || exists(&beside(&self.save(), "-wal"))
+    }
+
+    /// Whether there is anything of a world that another would replace.
+    pub(super) fn is_taken(&self) -> bool {
+        self.has_save() || !self.kept_numbers().is_empty()
+    }
+
+    /// What a save is called until it is whole and takes its place.
     pub(super) fn unfinished(&self) -> PathBuf {
         self.directory.join("world.new.sqlite")
     }
@@ -72,25 +83,50 @@ impl Files {
 
     /// Takes the save out of the way, with what SQLite keeps beside it, and says where it is now.
     ///
-    /// What is beside it goes first: were it left behind, SQLite would take it for a part of whatever comes next.
+    /// What is beside it goes last: a save without its log may pass for a whole one that is older, and a log without its save
+    /// passes for nothing.
     pub(super) fn put_aside(&self, label: &str) -> Result<PathBuf, SaveError> {
         let utc = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
         let (from, to) = (self.save(), self.free(&format!("{label}-{utc}")));
+        rename_if_there(&from, &to)?;
+        sync_directory(&self.directory)?;
         for end in ["-wal", "-journal"] {
             rename_if_there(&beside(&from, end), &beside(&to, end))?;
         }
         remove_if_there(&beside(&from, "-shm"))?;
-        rename_if_there(&from, &to)?;
         sync_directory(&self.directory)?;
         Ok(to)
     }
+}
 
-    /// Puts a whole file in the place of another: it is on disk before it has the name.
-    pub(super) fn install(&self, from: &Path, to: &Path) -> Result<(), SaveError> {
-        File::open(from).and_then(|file| file.sync_all()).map_err(|source| SaveError::io(from, source))?;
-        fs::rename(from, to).map_err(|source| SaveError::io(to, source))?;
-        sync_directory(&self.directory)
-    }
+/// Puts a whole file in the place of another: it is on disk before it has the name.
+pub(super) fn install(from: &Path, to: &Path) -> Result<(), SaveError> {
+    sync(from)?;
+    fs::rename(from, to).map_err(|source| SaveError::io(to, source))?;
+    sync_directory(to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
+}
+
+/// Makes a file that is not there and that only its owner may read.
+///
+/// # Errors
+/// [`SaveError::Exists`] when there is one, [`SaveError::Io`] when the system refuses it.
+pub(super) fn make_file(path: &Path) -> Result<File, SaveError> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => SaveError::Exists(path.to_owned()),
+        _ => SaveError::io(path, source),
+    })
+}
+
+/// Copies a file into one that is not there and that only its owner may read.
+pub(super) fn copy_file(from: &Path, to: &Path) -> Result<(), SaveError> {
+    let mut new = make_file(to)?;
+    let copied = File::open(from).and_then(|mut from| io::copy(&mut from, &mut new));
+    copied.map(|_| ()).map_err(|source| SaveError::io(to, source))
+}
+
+/// Puts what was written into a file on disk.
+pub(super) fn sync(path: &Path) -> Result<(), SaveError> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(|source| SaveError::io(path, source))
 }
 
 /// What SQLite keeps beside a file of its own.

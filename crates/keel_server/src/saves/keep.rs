@@ -15,7 +15,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use super::SaveError;
 use super::check::{Fault, contents, look, open_shared};
-use super::files::{Files, exists, remove, sync_directory};
+use super::files::{Files, exists, install, remove, sync_directory};
 use super::schema::{Meta, guard};
 use super::store::{Trouble, create, finish};
 
@@ -102,7 +102,7 @@ fn keep(files: &Files, generation: u64, most: u32, stop: &AtomicBool) -> Result<
     finish(to)?;
     look(&path)?;
     shift(files, most)?;
-    files.install(&path, &files.kept(1))?;
+    install(&path, &files.kept(1))?;
     info!(copy = %files.kept(1).display(), step = meta.step, rows = meta.rows, "kept a copy of the save");
     Ok(Some(generation))
 }

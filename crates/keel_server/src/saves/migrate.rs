@@ -11,7 +11,7 @@ use bevy_log::info;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::check::{Contents, Fault, contents, look};
-use super::files::{Files, beside, exists, remove};
+use super::files::{Files, beside, exists, install, remove};
 use super::keep::copy;
 use super::schema::{Meta, checkpoint, mark, open_to_write, row_sum};
 use super::store::{Opened, Store, Trouble, create, finish};
@@ -106,7 +106,7 @@ impl Old {
             self.failed(failure)
         })?;
         self.put_log_away()?;
-        self.files.install(&new, &self.files.save())?;
+        install(&new, &self.files.save())?;
         let (from, save) = (self.contents.version, self.files.save());
         info!(save = %save.display(), from, to = SAVE_VERSION, backup = %backup.display(), "the save was migrated");
         let migrated = Migrated { before: self.contents, after, backup: Some(backup) };
@@ -134,7 +134,7 @@ impl Old {
             return Ok(there);
         }
         let to = self.files.free(&label);
-        self.files.install(&new, &to)?;
+        install(&new, &to)?;
         Ok(to)
     }
 

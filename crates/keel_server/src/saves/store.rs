@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bevy_log::warn;
@@ -11,8 +11,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use thiserror::Error;
 
 use super::check::{Contents, Fault, check_head, each_row, is_broken, look};
-use super::files::{Files, Identity, beside, exists, length, remove};
+use super::files::{Files, Identity, beside, exists, length, make_file, remove};
 use super::migrate::Old;
+use super::place::{Recovery, fall_back, go_on, replace};
 use super::schema::{self, MAX_ROW, Meta, checkpoint, open_to_write, put_summed, row_sum, start_schema};
 use super::{Cut, Lock, SAVE_VERSION, SaveError};
 use crate::causes::with_causes;
@@ -41,17 +42,6 @@ impl Vacant {
     pub fn begin(self, seed: u64) -> Store {
         Store::new(self.files, self.lock, Meta::new(seed))
     }
-}
-
-/// How a broken save was replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// What was wrong with it.
-    pub reason: String,
-    /// The kept copy that took its place.
-    pub copy: PathBuf,
-    /// Where the broken one is now.
-    pub broken: PathBuf,
 }
 
 /// A save, locked, of this version and whole when it was opened.
@@ -148,14 +138,11 @@ impl Store {
 
     /// The same, once the directory is locked.
     pub(super) fn open_locked(files: Files, lock: Lock) -> Result<Opened, SaveError> {
-        remove(&files.unfinished())?;
-        remove(&files.unfinished_copy())?;
+        go_on(&files)?;
         let mut recovery = None;
         let (reader, contents) = match look(&files.save()) {
             Ok(found) => found,
-            Err(Fault::Missing) if files.kept_numbers().is_empty() && !exists(&beside(&files.save(), "-wal")) => {
-                return Ok(Opened::New(Vacant { files, lock }));
-            }
+            Err(Fault::Missing) if !files.is_taken() => return Ok(Opened::New(Vacant { files, lock })),
             Err(fault @ (Fault::Missing | Fault::Broken(_))) => {
                 recovery = Some(fall_back(&files, fault.to_string())?);
                 look(&files.save()).map_err(|fault| fault.of(&files.save()))?
@@ -339,7 +326,7 @@ impl Store {
 
     /// Writes a whole cut into a new file, which takes the place of whatever is there.
     fn replace<C: Cut>(&mut self, cut: &C) -> Result<u64, Trouble> {
-        let (save, path) = (self.files.save(), self.files.unfinished());
+        let path = self.files.unfinished();
         // Said better than SQLite would.
         std::fs::metadata(self.files.directory())?;
         remove(&path)?;
@@ -351,25 +338,27 @@ impl Store {
         transaction.commit()?;
         finish(connection)?;
         (self.live, self.reader) = (None, None);
-        if exists(&save) || exists(&beside(&save, "-wal")) {
-            let aside = self.files.put_aside("broken")?;
+        if let Some(aside) = replace(&self.files, &path, "broken")? {
             warn!(aside = %aside.display(), "what was in the place of the save is put aside");
         }
-        self.files.install(&path, &save)?;
         (self.meta, self.attempted, self.condemned) = (meta, None, None);
         self.ready()?;
         Ok(changed)
     }
 }
 
-/// Makes an empty file to be filled and put in its place when it is whole: until then it may break.
-pub(super) fn create(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    schema::guard(&connection)?;
-    connection.pragma_update(None, "journal_mode", "MEMORY")?;
-    connection.pragma_update(None, "synchronous", "OFF")?;
-    Ok(connection)
+/// Makes an empty file to be filled and put in its place when it is whole: until then it may break. There must be none.
+pub(super) fn create(path: &Path) -> Result<Connection, SaveError> {
+    make_file(path)?;
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        schema::guard(&connection)?;
+        connection.pragma_update(None, "journal_mode", "MEMORY")?;
+        connection.pragma_update(None, "synchronous", "OFF")?;
+        Ok(connection)
+    };
+    open().map_err(|source| SaveError::sqlite(path, source))
 }
 
 /// Closes a file that was filled, as one with a log, so that nothing need be changed when it is opened.
@@ -442,30 +431,6 @@ fn rows_but(on: &Connection, seen: &BTreeSet<(String, u64)>) -> rusqlite::Result
     let mut statement = on.prepare("SELECT kind, id FROM rows")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())))?;
     rows.filter(|row| row.as_ref().map_or(true, |row| !seen.contains(row))).collect()
-}
-
-/// Puts the newest whole copy in the place of a broken save.
-fn fall_back(files: &Files, reason: String) -> Result<Recovery, SaveError> {
-    let save = files.save();
-    let mut unfit = Vec::new();
-    let whole = files.kept_numbers().into_iter().map(|number| files.kept(number)).find_map(|path| match look(&path) {
-        Ok((_, contents)) => Some((path, contents)),
-        Err(fault) => {
-            unfit.push((path, fault.to_string()));
-            None
-        }
-    });
-    let Some((copy, contents)) = whole else { return Err(SaveError::Broken { path: save, reason, kept: unfit }) };
-    let new = files.unfinished();
-    std::fs::copy(&copy, &new).map_err(|source| SaveError::io(&new, source))?;
-    let broken = files.put_aside("broken")?;
-    files.install(&new, &save)?;
-    let step = contents.meta.map(|meta| meta.step);
-    warn!(
-        save = %save.display(), reason, copy = %copy.display(), step, put_aside = %broken.display(),
-        "THE SAVE IS BROKEN: the newest whole copy took its place, and what was played since that was kept is lost"
-    );
-    Ok(Recovery { reason, copy, broken })
 }
 
 #[cfg(test)]
