@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     // Only who makes an account begins a directory; the others are about what is there.
     let accounts = |is_new: bool| {
         if is_new {
-            std::fs::create_dir_all(&data).with_context(|| format!("cannot make the directory {}", data.display()))?;
+            keel_server::make_data_directory(&data)
+                .with_context(|| format!("cannot make the directory {}", data.display()))?;
         } else if !data.join(keel_server::accounts::FILE).exists() {
             bail!("there are no accounts in {}", data.display());
         }

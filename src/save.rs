@@ -1,7 +1,8 @@
 //! `keel save`: the world on disk, looked at, copied, told as text and brought forward.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IsTerminal};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -150,7 +151,7 @@ fn export(data: &Path, file: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let refused = || format!("cannot write {}", file.display());
-    let out = File::create_new(file).with_context(refused)?;
+    let out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file).with_context(refused)?;
     let rows = saves::export(data, BufWriter::new(&out)).map_err(|error| {
         // Half a text is of no use; the error is what counts.
         let _ = std::fs::remove_file(file);
@@ -227,7 +228,7 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> Option<u8> {
     let of_save = |error: &SaveError| match error {
         SaveError::Newer { .. } => 3,
         SaveError::Broken { .. } | SaveError::Migration { .. } => 4,
-        SaveError::Locked { .. } => 5,
+        SaveError::Locked { .. } | SaveError::Read(_) => 5,
         _ => 1,
     };
     match error.downcast_ref() {

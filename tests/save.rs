@@ -133,6 +133,11 @@ fn exit_codes_tell_later_broken_and_used_saves_apart() {
     assert!(text.contains(&format!("(process {})", std::process::id())) && code == 5, "{text}");
     assert_eq!((said(&data, &["check"]).1, serve(&data)), (0, 5), "who only looks may");
     drop(lock);
+    let reader = fs::File::open(data.join("lock")).unwrap();
+    reader.lock_shared().unwrap();
+    let (text, code) = said(&data, &["migrate"]);
+    assert!(text.contains("is being read by someone else") && code == 5, "{text}");
+    drop(reader);
 
     fs::write(&path, &sound[..5_000]).unwrap();
     for command in ["info", "check", "migrate"] {

@@ -1,15 +1,12 @@
 //! What a server answers by HTTP.
 
-use std::fs::DirBuilder;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use bevy_log::warn;
 use keel_server::http::{Bind, Http, Listener};
-use keel_server::{BalanceFile, Office, Server, Token, admin_routes, telemetry_routes};
+use keel_server::{BalanceFile, Office, Server, Token, admin_routes, make_data_directory, telemetry_routes};
 
 use super::settings::{Admin, Metrics, Settings};
 
@@ -51,7 +48,8 @@ fn console(settings: &Settings, office: Office) -> anyhow::Result<Option<Listene
     match settings.admin {
         Admin::Off => Ok(None),
         Admin::Socket => {
-            make_private(&settings.data)?;
+            let failed = || format!("cannot make the data directory {}", settings.data.display());
+            make_data_directory(&settings.data).with_context(failed)?;
             let bind = Bind::File(settings.data.join(ADMIN_SOCKET));
             Ok(Some(Listener::new(bind, admin_routes(office, None))))
         }
@@ -63,13 +61,4 @@ fn console(settings: &Settings, office: Office) -> anyhow::Result<Option<Listene
             Ok(token.map(|token| Listener::new(address, admin_routes(office, Some(token)))))
         }
     }
-}
-
-/// Makes a directory that only the server's user can look into, if it is not there.
-fn make_private(directory: &Path) -> anyhow::Result<()> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .with_context(|| format!("cannot make the data directory {}", directory.display()))
 }

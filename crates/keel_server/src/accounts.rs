@@ -9,7 +9,7 @@ pub use password::{Hashed, PasswordError, check_password};
 
 use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -110,6 +110,14 @@ pub enum AccountError {
         /// Its version.
         found: u32,
     },
+    /// Others than its owner may read or change the file.
+    #[error("the accounts {path} are open to others (mode {mode:o}): chmod 600 them", path = path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What it allows whom.
+        mode: u32,
+    },
     /// The file is something else.
     #[error("{path} is no file of accounts", path = path.display())]
     Foreign {
@@ -130,7 +138,7 @@ impl Accounts {
     /// Opens the accounts of a data directory, which are made if there are none.
     ///
     /// # Errors
-    /// When the file can be neither read nor made, or is not of this version.
+    /// When the file can be neither read nor made, when others may read it, or when it is not of this version.
     pub fn open(data: &Path) -> Result<Self, AccountError> {
         let path = data.join(FILE);
         let failed =
@@ -139,6 +147,10 @@ impl Accounts {
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error.into())),
             _ => {}
+        }
+        let mode = std::fs::metadata(&path).map_err(|error| failed(error.into()))?.mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            return Err(AccountError::Open { path, mode });
         }
         let connection = Connection::open(&path).map_err(|error| failed(error.into()))?;
         let mut accounts = Self { connection, path };
@@ -278,7 +290,7 @@ fn account(row: &rusqlite::Row<'_>, now: u64) -> rusqlite::Result<Account> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -333,6 +345,24 @@ mod tests {
         assert!(holds("$argon2id$v=19$m=19456,t=2,p=1$") && !holds("correct horse"));
     }
 
+    fn allow(path: &Path, mode: u32) {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn accounts_that_others_may_read_are_refused_untouched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        Accounts::open(folder.path()).unwrap().add("ann", &hashed("correct horse")).unwrap();
+        for mode in [0o640, 0o604, 0o620, 0o666] {
+            allow(&path, mode);
+            let said = Accounts::open(folder.path()).unwrap_err().to_string();
+            assert!(said.contains(&format!("are open to others (mode {mode:o}): chmod 600 them")), "{said}");
+        }
+        allow(&path, 0o600);
+        assert_eq!(Accounts::open(folder.path()).unwrap().count().unwrap(), 1);
+    }
+
     #[test]
     fn a_file_of_another_kind_or_a_later_version_is_refused_untouched() {
         for (make, says) in [
@@ -342,6 +372,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(FILE);
             Connection::open(&path).unwrap().execute_batch(make).unwrap();
+            allow(&path, 0o600);
             let before = std::fs::read(&path).unwrap();
             let said = Accounts::open(folder.path()).unwrap_err().to_string();
             assert!(said.contains(says), "{said}");
@@ -349,6 +380,7 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "not a database, however long it may be".repeat(100)).unwrap();
+        allow(&folder.path().join(FILE), 0o600);
         assert!(matches!(Accounts::open(folder.path()), Err(AccountError::Foreign { .. })));
         assert!(matches!(Accounts::open(&folder.path().join("nowhere")), Err(AccountError::File { .. })));
     }

@@ -11,6 +11,7 @@ mod causes;
 mod clock;
 mod console;
 mod convert;
+mod data;
 mod gauges;
 mod health;
 pub mod http;
@@ -38,6 +39,7 @@ pub use console::{
     Console, Denial, Office, Outcome, Overview, Player, Reply, Request, Token, TokenError, admin_routes,
     telemetry_routes,
 };
+pub use data::make_data_directory;
 pub use gauges::{Figures, Gauges, Quantiles};
 pub use health::{Health, Life};
 pub use keeper::{LoadError, SAVE_EVERY, SaveConfig, read_row};
@@ -199,7 +201,7 @@ fn key(config: &LoginConfig) -> Result<ConnectKey, StartError> {
         return Err(StartError::LoginLife(config.life));
     }
     let path = &config.data;
-    std::fs::create_dir_all(path).map_err(|source| StartError::Data { path: path.clone(), source })?;
+    make_data_directory(path).map_err(|source| StartError::Data { path: path.clone(), source })?;
     Ok(ConnectKey::open(&path.join(KEY_FILE))?)
 }
 

@@ -57,6 +57,9 @@ pub enum SaveError {
         /// The process that has it, where it could be read.
         pid: Option<u32>,
     },
+    /// Others read the save in the data directory, and do not come to an end.
+    #[error("{} is being read by someone else, such as keel save export: nothing can have it until that is done", .0.display())]
+    Read(PathBuf),
     /// A later version of the game wrote it.
     #[error("{} is a save of version {found}, and this build knows up to {known}: it was left as it is", path.display())]
     Newer {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use keel_server::saves::{
     self, DumpError, Lock, Migration, Old, Opened, SAVE_VERSION, SaveError, Settings, Store, Writer, put_row,
 };
-use kept::{Change, SOON, begin, change, files, found, lay_out, make, open, rows_at, rows_of, saved, until, whole};
+use kept::{
+    Change, SOON, all_files, begin, change, files, found, lay_out, make, open, rows_at, rows_of, saved, until, whole,
+};
 
 /// Waiting for the writer at most.
 const LONG: Duration = Duration::from_secs(20);
@@ -317,8 +319,9 @@ fn what_is_not_a_whole_save_is_not_restored_and_changes_nothing() {
     assert!(matches!(saves::restore(data.path(), &file, true), Err(SaveError::Locked { .. })));
     drop(lock);
     // One of an older version is brought forward as any is.
-    old(data.path());
-    let restored = saves::restore(&nowhere, &data.path().join("world.sqlite"), false).unwrap();
+    let older = other.path().join("older");
+    old(&older);
+    let restored = saves::restore(&nowhere, &older.join("world.sqlite"), false).unwrap();
     assert_eq!(restored.contents.version, 1);
     assert!(matches!(Store::open(&nowhere).unwrap(), Opened::Old(_)));
 }
@@ -400,9 +403,11 @@ fn a_save_of_a_later_version_is_refused_and_not_a_byte_of_anything_changes() {
         let refused = Store::open(data.path()).unwrap_err();
         let is_newer = |found: u32, known: u32| (found, known) == (SAVE_VERSION + 1, SAVE_VERSION);
         assert!(matches!(refused, SaveError::Newer { found, known, .. } if is_newer(found, known)), "{refused:?}");
-        assert!(Old::find(data.path()).is_err() && saves::export(data.path(), Vec::new()).is_err());
+        assert!(Old::find(data.path()).is_err());
+        let all = all_files(data.path());
+        assert!(saves::export(data.path(), Vec::new()).is_err());
         assert!(saves::inspect(data.path()).unwrap().save.is_err());
-        assert!(files(data.path()) == before);
+        assert!(files(data.path()) == before && all_files(data.path()) == all);
     }
 }
 
@@ -420,7 +425,15 @@ fn looking_at_a_save_with_a_log_reads_the_log_and_changes_nothing() {
     let seen = saves::inspect(copy.path()).unwrap();
     assert_eq!(seen.save.unwrap().meta.unwrap().step, 2);
     saves::export(copy.path(), Vec::new()).unwrap();
-    assert!(files(copy.path()) == killed);
+    saves::backup(copy.path(), &data.path().join("of-copy")).unwrap();
+    assert!(all_files(copy.path()) == killed, "not even a lock");
+    // Nor is the one that is there written.
+    std::fs::write(copy.path().join("lock"), "4000000000\n").unwrap();
+    killed = all_files(copy.path());
+    let seen = saves::inspect(copy.path()).unwrap();
+    assert_eq!((seen.holder, seen.save.unwrap().meta.unwrap().step), (None, 2));
+    saves::export(copy.path(), Vec::new()).unwrap();
+    assert!(all_files(copy.path()) == killed);
     // While a server has it, as well.
     let seen = saves::inspect(data.path()).unwrap();
     assert_eq!(seen.save.unwrap().meta.unwrap().step, 2);
@@ -433,6 +446,91 @@ fn looking_at_a_save_with_a_log_reads_the_log_and_changes_nothing() {
     let restored = tempfile::tempdir().unwrap();
     std::fs::copy(to, restored.path().join("world.sqlite")).unwrap();
     assert_eq!(found(restored.path(), 40).unwrap().step, 2);
+}
+
+#[test]
+fn a_server_waits_for_a_reader_who_comes_to_an_end_and_says_so_of_one_who_does_not() {
+    /// A text that nobody reads on for a while.
+    struct Slow(bool, Duration);
+
+    impl std::io::Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if !std::mem::replace(&mut self.0, true) {
+                std::thread::sleep(self.1);
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let data = tempfile::tempdir().unwrap();
+    make(data.path(), 3, 40);
+    let (other, begun) = (data.path().to_owned(), std::time::Instant::now());
+    let reader = std::thread::spawn(move || saves::export(&other, Slow(false, Duration::from_millis(300))).unwrap());
+    until("read", || {
+        let lock = std::fs::File::open(data.path().join("lock")).unwrap();
+        matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+    });
+    assert_eq!(saves::inspect(data.path()).unwrap().holder, None, "others may read as well");
+    assert_eq!(found(data.path(), 40).unwrap().step, 3);
+    assert!(begun.elapsed() >= Duration::from_millis(300) && reader.is_finished());
+
+    let lock = std::fs::File::open(data.path().join("lock")).unwrap();
+    lock.lock_shared().unwrap();
+    let refused = Store::open(data.path()).unwrap_err();
+    assert!(matches!(refused, SaveError::Read(_)), "{refused:?}");
+    assert!(refused.to_string().contains("is being read"), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
+fn all_that_is_made_is_for_its_owner_alone() {
+    use std::os::unix::fs::MetadataExt;
+    let place = tempfile::tempdir().unwrap();
+    let (data, imported) = (place.path().join("deep/data"), place.path().join("imported"));
+    let check = |directory: &Path, least: usize| {
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!(mode(directory), 0o700);
+        let names = all_files(directory).into_keys().collect::<Vec<_>>();
+        assert!(names.len() >= least, "{names:?}");
+        for name in names {
+            assert_eq!(mode(&directory.join(&name)), 0o600, "{name}");
+        }
+    };
+    let writer = begin(&data, SOON);
+    writer.submit(whole(1, 40));
+    saved(&writer.status(), 1);
+    writer.submit(change(2, 40));
+    saved(&writer.status(), 2);
+    // The save, its log, its index and the lock.
+    check(&data, 4);
+    assert!(writer.finish(LONG).is_saved);
+    std::fs::remove_dir_all(&data).unwrap();
+    with_copies(&data, 60);
+    let backup = data.join("backup");
+    saves::backup(&data, &backup).unwrap();
+    // One that was made otherwise.
+    let kept = data.join("world.1.sqlite");
+    std::fs::set_permissions(&kept, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::write(data.join("world.sqlite"), "").unwrap();
+    assert_eq!(found(&data, 60).unwrap().step, 20);
+    assert_eq!(std::fs::metadata(data.join("world.sqlite")).unwrap().mode() & 0o777, 0o600);
+    std::fs::remove_file(&kept).unwrap();
+    check(&data, 4);
+    let text = export(&data).join("\n");
+    for _ in 0..2 {
+        saves::import(&imported, text.as_bytes(), true).unwrap();
+        check(&imported, 2);
+        saves::restore(&imported, &backup, true).unwrap();
+        check(&imported, 4);
+    }
+    std::fs::remove_dir_all(&imported).unwrap();
+    old(&imported);
+    let Opened::Old(found) = Store::open(&imported).unwrap() else { panic!("it should be old") };
+    found.migrate(&[FORWARD]).unwrap();
+    check(&imported, 3);
 }
 
 /// A save of version 1, which has another table instead of what a save says of itself now.

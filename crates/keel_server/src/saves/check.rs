@@ -92,7 +92,7 @@ pub struct Kept {
 /// Looks at a data directory, also while a server has it, and reads every row of the save and of all kept copies.
 ///
 /// # Errors
-/// When there is no such directory or it cannot be locked. What is wrong with a save stands in what is returned.
+/// When it cannot be locked. What is wrong with a save stands in what is returned.
 pub fn inspect(directory: &Path) -> Result<Inspection, SaveError> {
     let files = Files::of(directory);
     let reader = Reader::open(&files)?;
@@ -116,15 +116,13 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn open(files: &Files) -> Result<Self, SaveError> {
-        match Lock::take_if_there(files.directory()) {
-            Ok(lock) => Ok(Self { holder: None, save: open_to_look(&files.save()), lock: Some(lock) }),
+        match Lock::share(files.directory()) {
+            Ok(lock) => Ok(Self { holder: None, save: open_to_look(&files.save()), lock }),
             Err(SaveError::Locked { pid, .. }) => {
                 Ok(Self { holder: Some(pid), save: open_checked(&files.save()), lock: None })
             }
-            // Who may not write there may still look.
-            Err(SaveError::Io { source, .. })
-                if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-            {
+            // Who may not lock may still look.
+            Err(SaveError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
                 Ok(Self { holder: None, save: open_checked(&files.save()), lock: None })
             }
             Err(error) => Err(error),

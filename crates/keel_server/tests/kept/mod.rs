@@ -130,11 +130,18 @@ pub(crate) fn make(directory: &Path, steps: u64, count: u64) {
     assert!(writer.finish(Duration::from_secs(20)).is_saved);
 }
 
-/// The bytes of all files of a directory but the lock, by name.
-pub(crate) fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+/// The bytes of all files of a directory, by name.
+pub(crate) fn all_files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
-    let names = entries.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| name != "lock");
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
     names.map(|name| (name.clone(), std::fs::read(directory.join(name)).unwrap())).collect()
+}
+
+/// The same but for the lock, which whoever has the directory writes.
+pub(crate) fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = all_files(directory);
+    files.remove("lock");
+    files
 }
 
 /// Makes a directory of files.
