@@ -268,7 +268,7 @@ impl Store {
 
     /// Notes in the file that the server stops in order, and closes it.
     pub(super) fn close(&mut self) -> Result<(), Trouble> {
-        // Before anything is written, a save is as clean or not as it was found.
+        // What was never opened is as clean or not as it was found.
         if self.live.is_some() {
             self.ready()?;
         }
@@ -284,8 +284,15 @@ impl Store {
         Ok(())
     }
 
+    /// Whether the next cut closes or opens a file: no other thread of the process may have it open then, whose locks on it
+    /// would go with that.
+    pub(super) fn will_open(&self) -> bool {
+        let is_same = |live: &Live| Identity::of(&self.files.save()).is_ok_and(|identity| identity == live.identity);
+        self.wants_whole() || !self.live.as_ref().is_some_and(is_same)
+    }
+
     /// Sees to it that the file that is written is the one that has the name, and the one that was written last.
-    fn ready(&mut self) -> Result<(), Trouble> {
+    pub(super) fn ready(&mut self) -> Result<(), Trouble> {
         let path = self.files.save();
         let identity = match Identity::of(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(Trouble::Gone),

@@ -250,6 +250,10 @@ impl<C: Cut> Thread<C> {
     fn save(&mut self) {
         let Some(held) = self.held.take() else { return };
         let step = held.cut.step();
+        if self.copier.is_some() && self.store.will_open() {
+            self.stop_copying();
+            self.copy_at = Some(self.soon());
+        }
         let saved = self.store.save(&held.cut);
         // Before anyone is told that it is saved: whoever waits for that must not be asked for all of it once more.
         self.shared.status.want_whole(self.store.wants_whole());
@@ -316,13 +320,23 @@ impl<C: Cut> Thread<C> {
         self.copy_at = Instant::now().checked_add(self.settings.copy_every);
         if !self.store.is_sound() || self.failing_since.is_some() {
             // There is nothing to copy, or no disk to copy it to.
-            self.copy_at = Instant::now().checked_add(self.settings.retry.min(self.settings.copy_every));
+            self.copy_at = Some(self.soon());
+            return;
+        }
+        // While it is copied, no commit opens it.
+        if let Err(trouble) = self.store.ready() {
+            self.copy_failed(&trouble.to_string());
             return;
         }
         match Copier::start(&self.store.files, self.store.copies() + 1, self.settings.copies) {
             Ok(copier) => self.copier = Some(copier),
             Err(error) => self.copy_failed(&error.to_string()),
         }
+    }
+
+    /// When a copy is tried that could not be kept now.
+    fn soon(&self) -> Instant {
+        Instant::now() + self.settings.retry.min(self.settings.copy_every)
     }
 
     fn copied(&mut self, copier: Copier) {
@@ -391,5 +405,88 @@ impl Drop for Bell {
                 report.failures += 1;
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Opened;
+    use super::*;
+
+    /// A world of one row.
+    struct One(u64);
+
+    impl Cut for One {
+        fn step(&self) -> u64 {
+            self.0
+        }
+
+        fn is_whole(&self) -> bool {
+            true
+        }
+
+        fn merge(&mut self, newer: Self) {
+            *self = newer;
+        }
+
+        fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
+            put("row", 1, Some(&self.0.to_le_bytes()));
+        }
+    }
+
+    fn thread(store: Store) -> Thread<One> {
+        let settings = Settings { copies: 1, copy_every: Duration::from_secs(1), ..Settings::default() };
+        let (slot, status) = (Mutex::new(Slot { cut: None, close: None }), Arc::new(Status::new(Report::default())));
+        Thread::new(store, settings, Arc::new(Shared { slot, wake: Condvar::new(), status }))
+    }
+
+    fn save(thread: &mut Thread<One>, step: u64) {
+        thread.held = Some(Waiting { cut: One(step), since: Instant::now() });
+        thread.save();
+    }
+
+    fn copy(thread: &mut Thread<One>) {
+        thread.copy_at = Some(Instant::now());
+        thread.keep_copies();
+        assert!(thread.copier.is_some());
+    }
+
+    #[test]
+    fn no_file_is_opened_anew_while_it_is_copied() {
+        let data = tempfile::tempdir().unwrap();
+        let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+        let mut thread = thread(vacant.begin(1));
+        save(&mut thread, 1);
+        copy(&mut thread);
+        save(&mut thread, 2);
+        assert!(thread.copier.is_some(), "a commit into the file that is open disturbs no copy");
+        fs::rename(thread.store.files.save(), data.path().join("away")).unwrap();
+        save(&mut thread, 3);
+        assert!(thread.copier.is_none(), "one that opens another waits for its end");
+        assert!(
+            thread.copy_at.is_some_and(|at| at <= Instant::now() + Duration::from_secs(1)),
+            "and it is made up for"
+        );
+        assert!(thread.close().is_saved);
+    }
+
+    #[test]
+    fn what_is_copied_at_the_start_is_open_to_be_written_by_then() {
+        let data = tempfile::tempdir().unwrap();
+        let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
+        let mut first = thread(vacant.begin(1));
+        save(&mut first, 1);
+        assert!(first.close().is_saved);
+        let Opened::Whole(store) = Store::open(data.path()).unwrap() else { panic!("there is no save") };
+        let mut again = thread(*store);
+        assert!(again.store.will_open());
+        copy(&mut again);
+        assert!(!again.store.will_open());
+        save(&mut again, 2);
+        assert!(again.copier.is_some());
+        let finished = again.close();
+        assert_eq!((finished.is_saved, finished.error), (true, None));
     }
 }
