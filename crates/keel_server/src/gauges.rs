@@ -114,15 +114,15 @@ impl Gauges {
     }
 }
 
-pub(crate) fn spans() -> Histogram<u32> {
+fn spans() -> Histogram<u32> {
     Histogram::new_with_bounds(1, MOST, DIGITS).expect("the bounds are sound")
 }
 
-pub(crate) fn micros(span: Duration) -> u64 {
+fn micros(span: Duration) -> u64 {
     span.as_micros() as u64
 }
 
-pub(crate) fn quantiles(spans: &Histogram<u32>) -> Quantiles {
+fn quantiles(spans: &Histogram<u32>) -> Quantiles {
     let at = |quantile| spans.value_at_quantile(quantile);
     Quantiles { p50: at(0.50), p95: at(0.95), p99: at(0.99), max: spans.max() }
 }

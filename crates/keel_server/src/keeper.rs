@@ -130,8 +130,6 @@ pub(crate) struct Keeper {
     most_behind: Duration,
     admission: Arc<Admission>,
     is_behind: bool,
-    /// Failures that have been counted.
-    failures: u64,
     waiting: Vec<Waiting>,
 }
 
@@ -167,13 +165,12 @@ impl Keeper {
         let writer = Writer::start(store, settings).map_err(StartError::Thread)?;
         let (status, admission) = (writer.status(), Arc::clone(admission));
         let (rhythm, most_behind) = (Rhythm::new(save.every, world.now(), now), save.most_behind);
-        Ok(Self { writer, status, rhythm, most_behind, admission, is_behind: false, failures: 0, waiting: Vec::new() })
+        Ok(Self { writer, status, rhythm, most_behind, admission, is_behind: false, waiting: Vec::new() })
     }
 
-    /// How far the save is behind, and how often it has failed since this was last asked.
-    pub(crate) fn look(&mut self) -> (Duration, u64) {
-        let report = self.status.report();
-        (report.lag, report.failures - std::mem::replace(&mut self.failures, report.failures))
+    /// How the save is.
+    pub(crate) fn status(&self) -> Arc<Status> {
+        Arc::clone(&self.status)
     }
 
     /// Tells the step after which the world is on disk, once that is the next one or later; or why it cannot be saved.

@@ -308,6 +308,9 @@ impl Server {
         let now = clock.now().saturating_sub(start);
         let open = |save| Keeper::open(config, save, &admission, &mut world, now);
         let keeper = config.save.as_ref().map(open).transpose()?;
+        if let Some(keeper) = &keeper {
+            metrics.watch_save(keeper.status());
+        }
         let doors = Doors {
             tickets,
             admission: Arc::clone(&admission),
@@ -508,10 +511,6 @@ impl Server {
             orders,
             unacknowledged: self.transport.unacknowledged(),
         });
-        if let Some(keeper) = &mut self.keeper {
-            let (lag, failures) = keeper.look();
-            self.metrics.see_save(lag, failures);
-        }
         let slipped = self.pace.slipped();
         self.metrics.count_slip(slipped.saturating_sub(std::mem::replace(&mut self.slipped, slipped)));
     }

@@ -3,6 +3,8 @@
 //! The loop adds to counters and histograms that are there from the start: it takes no memory and waits for nobody, but for the
 //! moment in which a histogram is read. They are written out when somebody asks, on the asker's thread.
 
+mod save;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::saves::Status;
 use crate::{LoginCounts, LoginRefusal, stages};
+use save::Save;
 
 /// A label and its value.
 type Label = [(&'static str, &'static str); 1];
@@ -125,8 +129,7 @@ pub struct Metrics {
     queries: Family<Label, Counter>,
     balances: Family<Label, Counter>,
     log_lost: Counter,
-    save_lag: Family<[(&'static str, &'static str); 0], Float>,
-    save_failures: Family<[(&'static str, &'static str); 0], Counter>,
+    save: Save,
 }
 
 impl Metrics {
@@ -154,8 +157,7 @@ impl Metrics {
             queries: Family::default(),
             balances: Family::default(),
             log_lost: Counter::default(),
-            save_lag: Family::default(),
-            save_failures: Family::default(),
+            save: Save::default(),
             registry: Registry::default(),
         };
         let m = &metrics;
@@ -186,9 +188,7 @@ impl Metrics {
         registry.register("status_queries", "What became of queries for the status by UDP", m.queries.clone());
         registry.register("balance_files", "What became of the balance file each time it was read", m.balances.clone());
         registry.register("log_lines_lost", "Lines of the log that nobody took in time", m.log_lost.clone());
-        let lag = "The age of the last change that is not saved";
-        registry.register_with_unit("save_lag", lag, Unit::Seconds, m.save_lag.clone());
-        registry.register("save_failures", "Saves that did not come about", m.save_failures.clone());
+        registry.register_collector(Box::new(m.save.clone()));
         Self { registry, ..metrics }
     }
 
@@ -201,10 +201,10 @@ impl Metrics {
         text
     }
 
-    /// Says how old the oldest change is that is not saved, and counts saves that did not come about.
-    pub(crate) fn see_save(&self, lag: Duration, failures: u64) {
-        self.save_lag.get_or_create(&[]).set(lag.as_secs_f64());
-        self.save_failures.get_or_create(&[]).inc_by(failures);
+    /// Tells of a save from now on, which is asked itself.
+    pub(crate) fn watch_save(&self, status: Arc<Status>) {
+        // A server has one.
+        let _ = self.save.0.set(status);
     }
 
     /// Counts a greeting by what became of it.
@@ -276,8 +276,10 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::time::SystemTime;
 
     use super::*;
+    use crate::saves::Report;
 
     #[test]
     fn what_is_counted_is_told_under_its_name_and_what_has_no_source_is_not() {
@@ -304,10 +306,52 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "no {line:?} in\n{text}");
         }
-        let has_lag = |metrics: &Metrics| metrics.text().lines().any(|line| line.starts_with("keel_save_lag_seconds "));
-        assert!(!has_lag(&metrics), "nothing is saved yet, so nothing lags");
-        metrics.see_save(Duration::from_secs(2), 0);
-        assert!(has_lag(&metrics));
+        assert!(!metrics.text().contains("save"), "there is none");
+    }
+
+    /// Numbers of a save of which all is known.
+    fn saved() -> Metrics {
+        let metrics = Metrics::new(7, Arc::default());
+        let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        metrics.watch_save(Arc::new(Status::new(Report {
+            saved_at: at(1_800_000_000),
+            error: Some("full".to_owned()),
+            outages: 1,
+            failures: 9,
+            rows: 1_200,
+            bytes: 345_678,
+            commits: 20,
+            rows_written: 4_000,
+            last_commit: Duration::from_micros(2_500),
+            copies: 2,
+            copied_at: at(1_700_000_000),
+            copy_error: Some("full".to_owned()),
+            fell_back: true,
+            ..Report::default()
+        })));
+        metrics
+    }
+
+    #[test]
+    fn a_save_is_told_in_numbers() {
+        let text = saved().text();
+        for line in [
+            "keel_save_lag_seconds 0.0",
+            "keel_save_failures_total 9",
+            "keel_save_outages_total 1",
+            "keel_save_commits_total 20",
+            "keel_save_written_rows_total 4000",
+            "keel_save_rows 1200.0",
+            "keel_save_bytes 345678.0",
+            "keel_save_last_commit_seconds 0.0025",
+            "keel_save_last_commit_timestamp_seconds 1800000000.0",
+            "keel_save_copies_total 2",
+            "keel_save_copy_failing 1.0",
+            "keel_save_last_copy_timestamp_seconds 1700000000.0",
+            "keel_save_fell_back 1.0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "no {line:?} in\n{text}");
+        }
     }
 
     #[test]
@@ -327,14 +371,13 @@ mod tests {
 
     /// Every metric's name, of a server that has all sources.
     fn names() -> BTreeSet<String> {
-        let metrics = Metrics::new(7, Arc::default());
+        let metrics = saved();
         metrics.count_step(&[Duration::ZERO; stages::NAMES.len()], Duration::ZERO);
         metrics.count_refused("no_such_map");
         metrics.count_greeting("joined");
         metrics.count_query("answered");
         metrics.count_balance("taken");
         metrics.see(&Look::default());
-        metrics.see_save(Duration::ZERO, 1);
         let text = metrics.text();
         let rows = text.lines().filter(|line| !line.starts_with('#'));
         rows.filter_map(|line| line.split(['{', ' ']).next()).map(str::to_owned).collect()

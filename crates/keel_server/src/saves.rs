@@ -30,7 +30,6 @@ pub use dump::{DumpError, Imported, MAX_KIND, MAX_LINE, export, import};
 pub use files::Files;
 pub use lock::Lock;
 pub use migrate::{Migrated, Migration, Old, Steps};
-pub use place::Recovery;
 pub use schema::{APPLICATION_ID, MAX_ROW, Meta, put_row, start_schema};
 pub use status::{Report, Status};
 pub use store::{Opened, Store, Vacant};

@@ -193,7 +193,13 @@ fn a_broken_save_without_a_copy_is_refused_by_name_and_left_as_it_is() {
 fn a_save_that_vanished_is_not_a_new_world_while_there_is_a_copy_or_a_log() {
     let data = tempfile::tempdir().unwrap();
     with_copies(data.path(), 60);
+    let report = |store: Store| Writer::<Change>::start(store, SOON).unwrap().status().report();
+    let sound = report(*open(data.path()).unwrap());
+    assert!(!sound.fell_back && sound.copied_at.is_some() && sound.bytes > 0 && sound.rows > 0, "{sound:?}");
+    until("let go", || Lock::take(data.path()).is_ok());
     std::fs::remove_file(data.path().join("world.sqlite")).unwrap();
+    assert!(report(*open(data.path()).unwrap()).fell_back);
+    until("let go", || Lock::take(data.path()).is_ok());
     assert_eq!(found(data.path(), 60).unwrap().step, 20);
 
     let data = tempfile::tempdir().unwrap();

@@ -25,13 +25,17 @@ use super::store::{Trouble, create, finish};
 /// that there are go on as if there had been none: a server that keeps crashing does not push out, within a minute, all
 /// that is older than its trouble.
 pub(super) fn first_copy(files: &Files, meta: &Meta, every: Duration) -> Duration {
-    let kept_at = std::fs::metadata(files.kept(1)).and_then(|file| file.modified());
-    match kept_at {
-        Ok(at) if !meta.is_clean => {
+    match kept_at(files) {
+        Some(at) if !meta.is_clean => {
             every.saturating_sub(SystemTime::now().duration_since(at).unwrap_or(Duration::ZERO))
         }
         _ => Duration::ZERO,
     }
+}
+
+/// When the newest copy was kept.
+pub(super) fn kept_at(files: &Files) -> Option<SystemTime> {
+    std::fs::metadata(files.kept(1)).and_then(|file| file.modified()).ok()
 }
 
 /// A copy that is being made.

@@ -13,17 +13,6 @@ use super::files::{Files, copy_file, exists, install, remove, sync, sync_directo
 use super::keep::shift;
 use super::{SaveError, Settings};
 
-/// How a broken save was replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recovery {
-    /// What was wrong with it.
-    pub reason: String,
-    /// The kept copy that took its place.
-    pub copy: PathBuf,
-    /// Where the broken one is now, if there was any.
-    pub broken: Option<PathBuf>,
-}
-
 /// Puts a whole file in the place of the save, which is put aside with its log; where that is now, if there was any.
 pub(super) fn replace(files: &Files, new: &Path, label: &str) -> Result<Option<PathBuf>, SaveError> {
     sync(new)?;
@@ -66,7 +55,7 @@ pub(super) fn go_on(files: &Files) -> Result<(), SaveError> {
 }
 
 /// Puts the newest whole copy in the place of a broken save.
-pub(super) fn fall_back(files: &Files, reason: String) -> Result<Recovery, SaveError> {
+pub(super) fn fall_back(files: &Files, reason: &str) -> Result<(), SaveError> {
     let save = files.save();
     let mut unfit = Vec::new();
     let whole = files.kept_numbers().into_iter().map(|number| files.kept(number)).find_map(|path| match look(&path) {
@@ -76,7 +65,9 @@ pub(super) fn fall_back(files: &Files, reason: String) -> Result<Recovery, SaveE
             None
         }
     });
-    let Some((copy, contents)) = whole else { return Err(SaveError::Broken { path: save, reason, kept: unfit }) };
+    let Some((copy, contents)) = whole else {
+        return Err(SaveError::Broken { path: save, reason: reason.to_owned(), kept: unfit });
+    };
     let new = files.unfinished();
     copy_file(&copy, &new)?;
     let broken = replace(files, &new, "broken")?;
@@ -86,5 +77,5 @@ pub(super) fn fall_back(files: &Files, reason: String) -> Result<Recovery, SaveE
         save = %save.display(), reason, copy = %copy.display(), step, put_aside,
         "THE SAVE IS BROKEN: the newest whole copy took its place, and what was played since that was kept is lost"
     );
-    Ok(Recovery { reason, copy, broken })
+    Ok(())
 }

@@ -3,11 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use hdrhistogram::Histogram;
-
-use crate::Quantiles;
-use crate::gauges::{micros, quantiles, spans};
-
 /// How far the save is behind the world, and what keeping it costs. Read by anyone, at any time.
 #[derive(Debug)]
 pub struct Status(Mutex<State>);
@@ -15,7 +10,6 @@ pub struct Status(Mutex<State>);
 #[derive(Debug)]
 struct State {
     report: Report,
-    commits: Histogram<u32>,
     /// When the oldest change that is not on disk was handed over.
     waiting_since: Option<Instant>,
     wants_whole: bool,
@@ -44,28 +38,28 @@ pub struct Report {
     pub commits: u64,
     /// Rows written or removed, over all commits.
     pub rows_written: u64,
-    /// How long a commit takes, until it is on disk.
-    pub commit: Quantiles,
-    /// How long the last one took.
+    /// How long the last one took until it was on disk.
     pub last_commit: Duration,
     /// Copies kept since the start.
     pub copies: u64,
-    /// When the last copy was kept.
+    /// When the newest copy was kept.
     pub copied_at: Option<SystemTime>,
     /// Why the last copy could not be kept.
     pub copy_error: Option<String>,
+    /// Whether the save was broken at the start, and a copy took its place.
+    pub fell_back: bool,
 }
 
 impl Status {
-    pub(super) fn new(report: Report) -> Self {
-        Self(Mutex::new(State { report, commits: spans(), waiting_since: None, wants_whole: false }))
+    pub(crate) fn new(report: Report) -> Self {
+        Self(Mutex::new(State { report, waiting_since: None, wants_whole: false }))
     }
 
     /// How it stands.
     #[must_use]
     pub fn report(&self) -> Report {
         let state = self.state();
-        Report { lag: state.lag(), commit: quantiles(&state.commits), ..state.report.clone() }
+        Report { lag: state.lag(), ..state.report.clone() }
     }
 
     /// How long ago the oldest change was handed over that is not on disk yet; zero if all are.
@@ -103,7 +97,6 @@ impl Status {
     /// Notes a commit, and how long it took.
     pub(super) fn commit(&self, took: Duration, note: impl FnOnce(&mut Report)) {
         let mut state = self.state();
-        state.commits.saturating_record(micros(took));
         state.report.commits += 1;
         state.report.last_commit = took;
         note(&mut state.report);

@@ -13,7 +13,7 @@ use thiserror::Error;
 use super::check::{Contents, Fault, check_head, each_row, is_broken, look};
 use super::files::{Files, Identity, beside, exists, length, make_file, remove};
 use super::migrate::Old;
-use super::place::{Recovery, fall_back, go_on, replace};
+use super::place::{fall_back, go_on, replace};
 use super::schema::{self, MAX_ROW, Meta, checkpoint, open_to_write, put_summed, row_sum, start_schema};
 use super::{Cut, Lock, SAVE_VERSION, SaveError};
 use crate::causes::with_causes;
@@ -61,7 +61,7 @@ pub struct Store {
     condemned: Option<String>,
     /// Copies kept so far.
     copies: u64,
-    recovery: Option<Recovery>,
+    fell_back: bool,
 }
 
 #[derive(Debug)]
@@ -139,12 +139,13 @@ impl Store {
     /// The same, once the directory is locked.
     pub(super) fn open_locked(files: Files, lock: Lock) -> Result<Opened, SaveError> {
         go_on(&files)?;
-        let mut recovery = None;
+        let mut fell_back = false;
         let (reader, contents) = match look(&files.save()) {
             Ok(found) => found,
             Err(Fault::Missing) if !files.is_taken() => return Ok(Opened::New(Vacant { files, lock })),
             Err(fault @ (Fault::Missing | Fault::Broken(_))) => {
-                recovery = Some(fall_back(&files, fault.to_string())?);
+                fall_back(&files, &fault.to_string())?;
+                fell_back = true;
                 look(&files.save()).map_err(|fault| fault.of(&files.save()))?
             }
             Err(fault) => return Err(fault.of(&files.save())),
@@ -152,7 +153,7 @@ impl Store {
         match contents {
             Contents { version: SAVE_VERSION, meta: Some(meta), .. } => {
                 let mut store = Self::new(files, lock, meta);
-                (store.reader, store.recovery) = (Some(reader), recovery);
+                (store.reader, store.fell_back) = (Some(reader), fell_back);
                 Ok(Opened::Whole(Box::new(store)))
             }
             contents => Ok(Opened::Old(Old::new(files, lock, contents))),
@@ -170,7 +171,7 @@ impl Store {
             live: None,
             condemned: None,
             copies,
-            recovery: None,
+            fell_back: false,
         }
     }
 
@@ -180,10 +181,9 @@ impl Store {
         &self.meta
     }
 
-    /// How it was recovered when it was opened, if it was broken.
-    #[must_use]
-    pub fn recovery(&self) -> Option<&Recovery> {
-        self.recovery.as_ref()
+    /// Whether it was broken when it was opened, and a kept copy took its place.
+    pub(super) fn fell_back(&self) -> bool {
+        self.fell_back
     }
 
     /// Goes through all rows, in the order of kind and number. A new world has none.

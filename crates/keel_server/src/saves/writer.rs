@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bevy_log::{error, info, warn};
 
-use super::keep::{Copier, first_copy};
+use super::keep::{Copier, first_copy, kept_at};
 use super::status::{Report, Status};
 use super::store::{Store, Trouble};
 
@@ -105,6 +105,8 @@ impl<C: Cut> Writer<C> {
             saved_at: has_file.then_some(meta.written_at),
             rows: meta.rows,
             bytes: store.bytes(),
+            copied_at: kept_at(&store.files),
+            fell_back: store.fell_back(),
             ..Report::default()
         }));
         status.want_whole(!has_file);
