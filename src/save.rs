@@ -11,6 +11,7 @@ use keel_server::saves::{
     self, Contents, DumpError, Files, Inspection, MIGRATIONS, Migrated, Old, Restored, SAVE_VERSION, SaveError,
 };
 use keel_server::{LoadError, StartError};
+use keel_sim::RestoreError;
 
 use crate::data::Data;
 use crate::serve::say;
@@ -233,6 +234,8 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> Option<u8> {
     };
     match error.downcast_ref() {
         Some(StartError::Load(LoadError::Save(error))) => Some(of_save(error)),
+        // Another balance makes a world of it, and another save would only be an older one.
+        Some(StartError::Load(LoadError::World(RestoreError::NoClass(_) | RestoreError::Unfit { .. }))) => Some(6),
         Some(StartError::Load(_)) => Some(4),
         _ => error.downcast_ref().map(of_save),
     }
@@ -243,5 +246,29 @@ fn size(bytes: u64) -> String {
         0..10_000 => format!("{bytes} B"),
         10_000..10_000_000 => format!("{} kB", bytes / 1_000),
         _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keel_rules::{ClassId, FitError};
+    use keel_sim::ShipId;
+
+    use super::*;
+
+    #[test]
+    fn a_balance_that_makes_no_world_of_a_save_is_told_from_a_save_that_is_broken() {
+        let code = |error: LoadError| exit_code(&anyhow::Error::from(StartError::from(error)));
+        let row = LoadError::Row { kind: "ship".to_owned(), id: 1, reason: "it is none".to_owned() };
+        for (error, expected) in [
+            (RestoreError::NoClass("Frigate".to_owned()).into(), 6),
+            (RestoreError::Unfit { ship: ShipId(1), error: FitError::UnknownClass(ClassId(9)) }.into(), 6),
+            (RestoreError::NoWorld.into(), 4),
+            (row, 4),
+            (SaveError::Missing(PathBuf::new()).into(), 1),
+            (SaveError::Read(PathBuf::new()).into(), 5),
+        ] {
+            assert_eq!(code(error), Some(expected));
+        }
     }
 }
