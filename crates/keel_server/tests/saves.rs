@@ -228,9 +228,9 @@ fn a_kill_between_putting_one_save_aside_and_another_in_its_place_loses_neither(
     for (has_copies, is_log_left) in [(false, false), (false, true), (true, false), (true, true)] {
         let data = data.path().join(format!("{has_copies}-{is_log_left}"));
         if has_copies {
-            with_copies(&data, 60)
+            with_copies(&data, 60);
         } else {
-            make(&data, 25, 60)
+            make(&data, 25, 60);
         }
         between_renames(&data, &new, is_log_left);
         assert_eq!(found(&data, 60).unwrap().step, 40, "copies: {has_copies}, log: {is_log_left}");
@@ -585,6 +585,13 @@ fn an_older_save_is_brought_forward_once_with_a_copy_of_the_old_one() {
     drop(store);
     // Nothing is left to do.
     assert!(Old::find(data.path()).unwrap().is_none());
+    // A copy of it that takes the place of a broken save is brought forward too, and told of.
+    let broken = tempfile::tempdir().unwrap();
+    std::fs::copy(data.path().join("world.v1.sqlite"), broken.path().join("world.1.sqlite")).unwrap();
+    std::fs::write(broken.path().join("world.sqlite"), "").unwrap();
+    let Opened::Old(found) = Store::open(broken.path()).unwrap() else { panic!("it should be old") };
+    let (store, _) = found.migrate(&[FORWARD]).unwrap();
+    assert!(Writer::<Change>::start(store, SOON).unwrap().status().report().fell_back);
     assert_eq!(rows_of(&open(data.path()).unwrap()), expected);
     // From the kept one it is the same again, and that is not kept twice.
     std::fs::copy(data.path().join("world.v1.sqlite"), data.path().join("world.sqlite")).unwrap();

@@ -48,11 +48,13 @@ pub struct Old {
     files: Files,
     lock: Lock,
     contents: Contents,
+    /// Whether it is a kept copy that took the place of one that was broken.
+    fell_back: bool,
 }
 
 impl Old {
-    pub(super) fn new(files: Files, lock: Lock, contents: Contents) -> Self {
-        Self { files, lock, contents }
+    pub(super) fn new(files: Files, lock: Lock, contents: Contents, fell_back: bool) -> Self {
+        Self { files, lock, contents, fell_back }
     }
 
     /// Looks for a save of an older version and changes nothing, whatever there is; `None` if it is of this version.
@@ -62,7 +64,7 @@ impl Old {
     pub fn find(directory: &Path) -> Result<Option<Self>, SaveError> {
         let (files, lock) = (Files::of(directory), Lock::take_if_there(directory)?);
         let (_, contents) = look(&files.save()).map_err(|fault| fault.of(&files.save()))?;
-        Ok((contents.version != SAVE_VERSION).then(|| Self::new(files, lock, contents)))
+        Ok((contents.version != SAVE_VERSION).then(|| Self::new(files, lock, contents, false)))
     }
 
     /// Its version.
@@ -111,7 +113,10 @@ impl Old {
         info!(save = %save.display(), from, to = SAVE_VERSION, backup = %backup.display(), "the save was migrated");
         let migrated = Migrated { before: self.contents, after, backup: Some(backup) };
         match Store::open_locked(self.files, self.lock)? {
-            Opened::Whole(store) => Ok((*store, migrated)),
+            Opened::Whole(mut store) => {
+                store.fell_back = self.fell_back;
+                Ok((*store, migrated))
+            }
             _ => Err(SaveError::Migration { path: save, from, reason: "it did not last".to_owned() }),
         }
     }

@@ -61,7 +61,8 @@ pub struct Store {
     condemned: Option<String>,
     /// Copies kept so far.
     copies: u64,
-    fell_back: bool,
+    /// Whether it was broken when it was opened, and a kept copy took its place.
+    pub(super) fell_back: bool,
 }
 
 #[derive(Debug)]
@@ -156,7 +157,7 @@ impl Store {
                 (store.reader, store.fell_back) = (Some(reader), fell_back);
                 Ok(Opened::Whole(Box::new(store)))
             }
-            contents => Ok(Opened::Old(Old::new(files, lock, contents))),
+            contents => Ok(Opened::Old(Old::new(files, lock, contents, fell_back))),
         }
     }
 
@@ -179,11 +180,6 @@ impl Store {
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.meta
-    }
-
-    /// Whether it was broken when it was opened, and a kept copy took its place.
-    pub(super) fn fell_back(&self) -> bool {
-        self.fell_back
     }
 
     /// Goes through all rows, in the order of kind and number. A new world has none.

@@ -106,7 +106,7 @@ impl<C: Cut> Writer<C> {
             rows: meta.rows,
             bytes: store.bytes(),
             copied_at: kept_at(&store.files),
-            fell_back: store.fell_back(),
+            fell_back: store.fell_back,
             ..Report::default()
         }));
         status.want_whole(!has_file);
