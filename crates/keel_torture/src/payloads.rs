@@ -80,7 +80,10 @@ impl Range {
     }
 
     /// Runs a step and looks whether all is well.
-    fn step(&mut self) {
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn step(&mut self) {
         self.arena.clock.advance(Duration::from_millis(50));
         let (before, begun) = (self.arena.server.steps(), Instant::now());
         self.arena.poll();
