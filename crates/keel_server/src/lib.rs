@@ -65,6 +65,7 @@ use keel_rules::STEP;
 use keel_sim::PilotId;
 use thiserror::Error;
 
+use boundary::LastNet;
 use console::Desk;
 use keeper::Keeper;
 use logins::{Logins, Tickets};
@@ -292,11 +293,12 @@ impl Server {
             Access::Accounts(logins) => Some(key(logins)?),
         };
         let (admission, login_counts) = (Arc::new(Admission::default()), Arc::new(LoginCounts::default()));
-        let metrics = Arc::new(Metrics::new(config.max_clients, Arc::clone(&login_counts)));
+        let net = LastNet::default();
+        let metrics = Arc::new(Metrics::new(config.max_clients, Arc::clone(&login_counts), &net));
         let health = Arc::new(Health::new(Arc::clone(&admission)));
         let board = Arc::new(Board::new(&config.name, config.max_clients));
         let wire = Socket::new(wire(config, key.as_ref())?, Arc::clone(&metrics), Arc::clone(&board));
-        let transport = Transport::on(config, key.as_ref(), Box::new(wire))?;
+        let transport = Transport::on(config, key.as_ref(), Box::new(wire), net.clone())?;
         let (mut logins, mut tickets) = (None, None);
         if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
             let given = Arc::new(Tickets::new(key, transport.public(), config.life, sealed));
@@ -316,6 +318,7 @@ impl Server {
             admission: Arc::clone(&admission),
             login_counts: Arc::clone(&login_counts),
             metrics: Arc::clone(&metrics),
+            net,
         };
         let sessions = Sessions::new(&world, config, doors);
         let pace = Pace::new(Duration::from_micros(STEP.get().into()));

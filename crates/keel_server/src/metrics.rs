@@ -18,6 +18,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::boundary::LastNet;
 use crate::saves::Status;
 use crate::{LoginCounts, LoginRefusal, stages};
 use save::Save;
@@ -126,6 +127,7 @@ pub struct Metrics {
     entities: Family<Label, Gauge>,
     queues: Family<Label, Gauge>,
     greetings: Family<Label, Counter>,
+    faults: Counter,
     queries: Family<Label, Counter>,
     balances: Family<Label, Counter>,
     log_lost: Counter,
@@ -134,7 +136,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Numbers of a server with room for so many clients.
-    pub(crate) fn new(max_clients: u16, logins: Arc<LoginCounts>) -> Self {
+    pub(crate) fn new(max_clients: u16, logins: Arc<LoginCounts>, net: &LastNet) -> Self {
         let mut registry = Registry::with_prefix("keel");
         let step = Histogram::new(SPANS);
         let stages: Family<Label, Histogram, Spans> = Family::new_with_constructor(Spans);
@@ -154,6 +156,7 @@ impl Metrics {
             entities: Family::default(),
             queues: Family::default(),
             greetings: Family::default(),
+            faults: net.falls().clone(),
             queries: Family::default(),
             balances: Family::default(),
             log_lost: Counter::default(),
@@ -184,6 +187,8 @@ impl Metrics {
         registry.register("entities", "What there is in the world", m.entities.clone());
         registry.register("queue_depth", "What waits: orders for a step, bytes for acknowledgement", m.queues.clone());
         registry.register("greetings", "What became of connections that greeted", m.greetings.clone());
+        let faults = "Faults of the server's own at what a client sent: each has cost that client its connection";
+        registry.register("faults", faults, m.faults.clone());
         registry.register_collector(Box::new(Logins(logins)));
         registry.register("status_queries", "What became of queries for the status by UDP", m.queries.clone());
         registry.register("balance_files", "What became of the balance file each time it was read", m.balances.clone());
@@ -199,6 +204,12 @@ impl Metrics {
         // Writing to a string does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+
+    /// Faults of the server's own at what clients sent: each has cost one client its connection.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        self.faults.get()
     }
 
     /// Tells of a save from now on, which is asked itself.
@@ -283,9 +294,10 @@ mod tests {
 
     #[test]
     fn what_is_counted_is_told_under_its_name_and_what_has_no_source_is_not() {
-        let metrics = Metrics::new(7, Arc::default());
+        let metrics = Metrics::new(7, Arc::default(), &LastNet::default());
         metrics.count_step(&[Duration::from_micros(20); stages::NAMES.len()], Duration::from_millis(3));
         metrics.count_refused("no_such_map");
+        metrics.faults.inc();
         metrics.traffic.sent.count(100);
         metrics.traffic.sent.count(11);
         metrics.see(&Look { pace: 62, players: 3, ..Look::default() });
@@ -297,6 +309,7 @@ mod tests {
             "keel_step_stage_seconds_count{stage=\"movement\"} 1",
             "keel_step_stage_seconds_count{stage=\"sending\"} 1",
             "keel_ops_refused_total{reason=\"no_such_map\"} 1",
+            "keel_faults_total 1",
             "keel_sent_payload_bytes_total 111",
             "keel_sent_datagrams_total 2",
             "keel_pace_ratio 0.62",
@@ -311,7 +324,7 @@ mod tests {
 
     /// Numbers of a save of which all is known.
     fn saved() -> Metrics {
-        let metrics = Metrics::new(7, Arc::default());
+        let metrics = Metrics::new(7, Arc::default(), &LastNet::default());
         let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         metrics.watch_save(Arc::new(Status::new(Report {
             saved_at: at(1_800_000_000),
@@ -356,7 +369,7 @@ mod tests {
 
     #[test]
     fn what_has_been_counted_once_is_counted_again_without_taking_memory() {
-        let metrics = Metrics::new(7, Arc::default());
+        let metrics = Metrics::new(7, Arc::default(), &LastNet::default());
         let count = || {
             metrics.count_step(&[Duration::from_micros(9); stages::NAMES.len()], Duration::from_millis(1));
             metrics.count_accepted();

@@ -14,7 +14,7 @@ use keel_protocol::{
 use keel_sim::{Op, Order, PilotId};
 
 use crate::admission::Admission;
-use crate::boundary::last_net;
+use crate::boundary::LastNet;
 use crate::bucket::Bucket;
 use crate::console::Player;
 use crate::convert;
@@ -81,6 +81,8 @@ pub(crate) struct Doors {
     pub(crate) admission: Arc<Admission>,
     pub(crate) login_counts: Arc<LoginCounts>,
     pub(crate) metrics: Arc<Metrics>,
+    /// What catches whoever makes the server fall.
+    pub(crate) net: LastNet,
 }
 
 pub(crate) struct Sessions {
@@ -119,7 +121,8 @@ impl Sessions {
             let until = now + GREETING;
             let new = || Session { stage: Stage::Greeting { until }, malformed: 0 };
             self.sessions.entry(client).or_insert_with(new);
-            if last_net(client, || self.listen_to(transport, now, world, client)).is_none() {
+            let net = self.doors.net.clone();
+            if net.catch(client, || self.listen_to(transport, now, world, client)).is_none() {
                 self.drop(transport, world, client);
             }
         }

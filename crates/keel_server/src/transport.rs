@@ -28,7 +28,7 @@ use renetcode::{
     ServerAuthentication, ServerConfig, ServerResult,
 };
 
-use crate::boundary::last_net;
+use crate::boundary::LastNet;
 use crate::key::ConnectKey;
 use crate::{Access, Config, StartError};
 use datagram::Kind;
@@ -64,6 +64,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const FOR_LAST_WORDS: usize = 4096;
 
 pub(crate) struct Transport {
+    net: LastNet,
     wire: Box<dyn Wire>,
     netcode: NetcodeServer,
     renet: RenetServer,
@@ -92,7 +93,12 @@ impl Transport {
     }
 
     /// Listens there, for connections whose tokens the key has sealed, or without one for whoever asks.
-    pub(crate) fn on(config: &Config, key: Option<&ConnectKey>, wire: Box<dyn Wire>) -> Result<Self, StartError> {
+    pub(crate) fn on(
+        config: &Config,
+        key: Option<&ConnectKey>,
+        wire: Box<dyn Wire>,
+        net: LastNet,
+    ) -> Result<Self, StartError> {
         if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
             return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
         }
@@ -113,6 +119,7 @@ impl Transport {
             },
         });
         Ok(Self {
+            net,
             wire,
             netcode,
             renet: RenetServer::new(connection_config()),
@@ -216,14 +223,14 @@ impl Transport {
         if !is_admitted {
             return;
         }
-        let Self { netcode, renet, wire, buffer, flows, .. } = self;
-        let result = last_net(from, || netcode.process_packet(from, &mut buffer[..length]));
+        let Self { net, netcode, renet, wire, buffer, flows, .. } = self;
+        let result = net.catch(from, || netcode.process_packet(from, &mut buffer[..length]));
         let Some(result) = result else { return };
         if let ServerResult::Payload { client_id, payload } = result {
             let Some(flow) = flows.get_mut(&client_id) else { return };
             flow.count();
             if flow.check(payload).is_some_and(|sane| sane != Sane::Late)
-                && deliver(renet, client_id, payload).is_none()
+                && deliver(net, renet, client_id, payload).is_none()
             {
                 self.disconnect(client_id);
             }
@@ -426,8 +433,8 @@ enum Event {
 }
 
 /// Gives a payload to renet; `None` if it fell over it, and what it keeps of that client is not to be trusted.
-fn deliver(renet: &mut RenetServer, client: ClientId, payload: &[u8]) -> Option<()> {
-    last_net(client, || {
+fn deliver(net: &LastNet, renet: &mut RenetServer, client: ClientId, payload: &[u8]) -> Option<()> {
+    net.catch(client, || {
         if renet.process_packet_from(payload, client).is_err() {
             debug!(client, "a payload of no connection");
         }
@@ -498,7 +505,7 @@ mod tests {
             operator_ops: false,
             save: None,
         };
-        let mut transport = Transport::on(&config, None, Box::new(Nowhere)).unwrap();
+        let mut transport = Transport::on(&config, None, Box::new(Nowhere), LastNet::default()).unwrap();
         transport.note(Some(Event::Connected(7, Nowhere.address())));
         let long = ToClient::Refused { reason: "x".repeat(60_000) };
         let mut said = 0;
@@ -520,6 +527,7 @@ mod tests {
 
     #[test]
     fn one_who_makes_renet_panic_is_put_out_and_others_are_not() {
+        let net = LastNet::default();
         let mut renet = RenetServer::new(connection_config());
         for client in [1, 2] {
             renet.add_connection(client);
@@ -527,11 +535,11 @@ mod tests {
         // What no client gets past the check: slice 9 of 2. [kind, number, channel, message, slice, slices, length (2), bytes].
         let slice = [&[2, 0, CHANNEL_ORDERED, 0, 9, 2, 0x44, 0xb0][..], &[7; 1200]].concat();
         assert_eq!(payload::Course::default().check(&slice), None);
-        assert_eq!(deliver(&mut renet, 1, &slice), None, "renet has mended it: the check may let slices in");
+        assert_eq!(deliver(&net, &mut renet, 1, &slice), None, "renet has mended it: the check may let slices in");
         renet.remove_connection(1);
         assert!(!renet.is_connected(1));
         // [kind, number, channel, count (2), then id, length, bytes]
-        assert_eq!(deliver(&mut renet, 2, &[0, 0, CHANNEL_ORDERED, 0, 1, 0, 2, 8, 9]), Some(()));
+        assert_eq!(deliver(&net, &mut renet, 2, &[0, 0, CHANNEL_ORDERED, 0, 1, 0, 2, 8, 9]), Some(()));
         assert_eq!(renet.receive_message(2, CHANNEL_ORDERED).as_deref(), Some(&[8, 9][..]));
     }
 }

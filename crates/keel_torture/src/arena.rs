@@ -12,7 +12,7 @@ use keel_client::{Command, Hello, Replica};
 use keel_protocol::{
     Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, connection_config, decode, encode,
 };
-use keel_server::{Access, Clock, Config, SNAPSHOT_BYTES, Server, StartError, Wire};
+use keel_server::{Access, Clock, Config, Metrics, SNAPSHOT_BYTES, Server, StartError, Wire};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
@@ -120,12 +120,13 @@ impl Wire for Pipes {
     }
 }
 
-/// A server without a socket, and its clock.
+/// A server without a socket, and its clock. Whatever makes the server fall, also if that costs nobody else anything, ends it.
 pub struct Arena {
     /// The server.
     pub server: Server,
     /// Its clock.
     pub clock: Hand,
+    metrics: Arc<Metrics>,
     air: Rc<RefCell<Air>>,
     /// How long the server said that it may rest.
     rest: Duration,
@@ -153,18 +154,26 @@ impl Arena {
         let air = Rc::new(RefCell::new(Air { kept: 100_000, ..Air::default() }));
         let pipes = Box::new(Pipes(Rc::clone(&air)));
         let server = Server::start_on(config, pipes, Box::new(clock.clone()))?;
-        Ok(Self { server, clock, air, rest: Duration::ZERO, begun: Instant::now(), next_port: 1024 })
+        let metrics = server.handle().metrics;
+        Ok(Self { server, clock, metrics, air, rest: Duration::ZERO, begun: Instant::now(), next_port: 1024 })
     }
 
     /// One turn of the server's loop, after the rest that it wanted.
+    ///
+    /// # Panics
+    /// When the server has caught a panic of its own.
     pub fn turn(&mut self) {
         self.clock.advance(self.rest.max(Duration::from_micros(100)));
-        self.rest = self.server.turn();
+        self.poll();
     }
 
     /// A turn at once.
+    ///
+    /// # Panics
+    /// When the server has caught a panic of its own.
     pub fn poll(&mut self) {
         self.rest = self.server.turn();
+        assert_eq!(self.metrics.faults(), 0, "the server fell");
     }
 
     /// Turns until the next step has run.
