@@ -2,13 +2,13 @@
 //!
 //! Whoever connects holds little for a short time: every connection has a bound on its request's head, its body, how long
 //! either may take and how long it lives, and where there is no room for one more the oldest that has not asked for anything
-//! makes room. A handler must not block its thread: all listeners share it.
+//! to its end makes room. A handler must not block its thread: all listeners share it.
 
 mod caller;
 mod connection;
 mod tls;
 
-pub use caller::{Caller, Peer, Proxies, ProxyError, network};
+pub use caller::{Caller, Peer, Proxies, ProxyError};
 pub use tls::Tls;
 
 use std::fmt;
@@ -69,6 +69,8 @@ pub struct Limits {
     pub connections: usize,
     /// Connections at once from one address, or one IPv6 network of 64 bits. This machine and trusted proxies have no such bound.
     pub per_network: usize,
+    /// Connections at once from one IPv6 network of 48 bits, but for those.
+    pub per_site: usize,
     /// Bytes of a request's body.
     pub body_bytes: usize,
     /// How long the TLS handshake and then each request's head may take, and how long a connection may idle.
@@ -84,6 +86,7 @@ impl Default for Limits {
         Self {
             connections: 512,
             per_network: 32,
+            per_site: 64,
             body_bytes: 16 * 1024,
             head: Duration::from_secs(5),
             request: Duration::from_secs(10),

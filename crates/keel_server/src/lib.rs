@@ -20,6 +20,7 @@ mod key;
 mod known;
 mod logins;
 mod metrics;
+mod networks;
 mod pace;
 mod reload;
 mod replication;

@@ -1,11 +1,14 @@
 //! What anyone may know of a server, for lists of servers.
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 use std::time::Duration;
 
 use keel_protocol::PROTOCOL_VERSION;
 use keel_protocol::status::{self, Status};
+
+use crate::networks::network;
 
 /// What anyone may know of a server, as of its last step.
 #[derive(Debug)]
@@ -54,7 +57,7 @@ pub(crate) struct Inquiry {
     all: u32,
     each: Box<[u8; PLACES]>,
     /// Which address counts where: unknown to those who ask.
-    keys: std::collections::hash_map::RandomState,
+    keys: RandomState,
 }
 
 /// What becomes of a query.
@@ -82,7 +85,7 @@ impl Inquiry {
             (self.second, self.all) = (now.as_secs(), 0);
             self.each.fill(0);
         }
-        let place = &mut self.each[place(&self.keys, from)];
+        let place = &mut self.each[self.keys.hash_one(network(from)) as usize % PLACES];
         if *place >= MOST_EACH || self.all >= MOST_ALL {
             return Reply::Dropped;
         }
@@ -90,15 +93,6 @@ impl Inquiry {
         self.all += 1;
         Reply::Answer(status::answer(query, &board.read()))
     }
-}
-
-fn place(keys: &std::collections::hash_map::RandomState, from: IpAddr) -> usize {
-    use std::hash::BuildHasher;
-    let network = match from.to_canonical() {
-        IpAddr::V4(address) => u64::from(address.to_bits()),
-        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
-    };
-    keys.hash_one(network) as usize % PLACES
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Who asks, also when a proxy asks for them.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use axum::http::HeaderMap;
@@ -78,15 +78,6 @@ fn address(hop: &str) -> Option<IpAddr> {
     address.map(|address: IpAddr| address.to_canonical())
 }
 
-/// What one caller has at least: an IPv4 address, or an IPv6 network of 64 bits.
-#[must_use]
-pub fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,14 +117,5 @@ mod tests {
     fn a_list_of_proxies_with_a_mistake_is_refused() {
         assert_eq!("10.0.0.1,here".parse::<Proxies>(), Err(ProxyError("here".to_owned())));
         assert!("".parse::<Proxies>().unwrap().is_empty());
-    }
-
-    #[test]
-    fn one_caller_is_an_address_or_a_network_of_64_bits() {
-        for (address, expected) in
-            [("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::")]
-        {
-            assert_eq!(network(address.parse().unwrap()).to_string(), expected);
-        }
     }
 }

@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::bucket::Bucket;
+use crate::networks::network;
 
 /// How long one may take to answer the challenge.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,7 +28,8 @@ const MOST_HOSTS: usize = 4096;
 pub(super) struct Handshakes {
     pending: BTreeMap<SocketAddr, Duration>,
     oldest: BTreeSet<(Duration, SocketAddr)>,
-    hosts: BTreeMap<u128, Bucket>,
+    /// By the network of each.
+    hosts: BTreeMap<IpAddr, Bucket>,
     all: Bucket,
 }
 
@@ -52,7 +54,7 @@ impl Handshakes {
                 self.hosts.clear();
             }
         }
-        let host = self.hosts.entry(host(from.ip())).or_insert(Bucket::full(PER_HOST.0, PER_HOST.1, now));
+        let host = self.hosts.entry(network(from.ip())).or_insert(Bucket::full(PER_HOST.0, PER_HOST.1, now));
         host.fill(now);
         self.all.fill(now);
         host.take(1.0) && self.all.take(1.0)
@@ -85,17 +87,6 @@ impl Handshakes {
             self.over(address);
             address
         })
-    }
-}
-
-/// What is taken for one host: an address of version 4, or the network that one customer gets of version 6.
-const fn host(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(address) => address.to_bits() as u128,
-        IpAddr::V6(address) => match address.to_ipv4_mapped() {
-            Some(address) => address.to_bits() as u128,
-            None => address.to_bits() >> 64 << 64,
-        },
     }
 }
 
