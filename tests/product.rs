@@ -133,8 +133,8 @@ fn bad_input_gets_one_clear_line() {
     refused(&mut keel(&["--unsecured", "--ephemeral", "--bind", &address]), &format!("cannot listen on {address}: "));
     refused(&mut keel(&["--unsecured", "--ephemeral", "--bind", "0.0.0.0:0"]), "0.0.0.0:0 is open to other machines");
     refused(&mut keel(&["--layer", "7"]), "there is no layer 7");
-    refused(&mut keel(&["--max-clients", "0"]), "a server holds from 1 to 1024 pilots");
-    refused(&mut keel(&["--max-clients", "5000"]), "a server holds from 1 to 1024 pilots");
+    refused(&mut keel(&["--max-clients", "0"]), "a server holds from 1 to 992 pilots");
+    refused(&mut keel(&["--max-clients", "5000"]), "a server holds from 1 to 992 pilots");
     refused(&mut keel(&["--no-such-flag"]), "unexpected argument '--no-such-flag'");
     refused(&mut keel(&["--bind", "here"]), "invalid value 'here'");
     refused(&mut keel(&["sail"]), "'sail'");

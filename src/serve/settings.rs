@@ -72,7 +72,7 @@ pub(crate) struct Settings {
     /// The number that every chance follows from
     #[arg(long, default_value = "1")]
     pub(crate) seed: u64,
-    /// Pilots connected at once
+    /// Pilots connected at once, 992 at most
     #[arg(long, default_value = "256", value_name = "COUNT")]
     pub(crate) max_clients: u16,
     /// Threads that a step may use

@@ -9,12 +9,14 @@ pub use password::{Hashed, PasswordError, check_password};
 
 use std::fs::OpenOptions;
 use std::io;
+use std::net::IpAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use keel_names::looks;
 use keel_protocol::{NameError, check_name};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 use thiserror::Error;
 
 use crate::clock::utc;
@@ -24,7 +26,10 @@ use crate::roster::folded;
 pub const FILE: &str = "accounts.sqlite";
 
 /// The layout of the file. A file of a later one is left alone.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Networks from which an account is known to have logged in.
+pub(crate) const MOST_SEEN: usize = 4;
 
 /// Bytes of the reason for a ban.
 const MOST_WHY: usize = 200;
@@ -44,6 +49,17 @@ CREATE TABLE account (
     changed INTEGER NOT NULL,
     banned_until INTEGER NOT NULL DEFAULT 0,
     banned_why TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+";
+
+/// What version 2 has besides.
+const LAYOUT_2: &str = "
+CREATE TABLE seen (
+    key TEXT NOT NULL,
+    -- The network from which the account has logged in, and when, in seconds since 1970.
+    network TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (key, network)
 ) STRICT, WITHOUT ROWID;
 ";
 
@@ -99,6 +115,9 @@ pub enum AccountError {
     /// There is one of that name.
     #[error("there is an account {0} already")]
     Taken(String),
+    /// There is one whose name looks the same.
+    #[error("the name looks like that of the account {0}")]
+    Alike(String),
     /// There is none of that name.
     #[error("there is no account {0}")]
     Unknown(String),
@@ -158,16 +177,19 @@ impl Accounts {
         Ok(accounts)
     }
 
-    /// Lays the file out if it is empty.
+    /// Lays the file out if it is empty, and adds to one of an older version what that has not.
     fn prepare(&mut self) -> Result<(), AccountError> {
         let path = self.path.clone();
         let found = (|| {
             self.connection.busy_timeout(PATIENCE)?;
-            let layout = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let layout = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let version: u32 = layout.pragma_query_value(None, "user_version", |row| row.get(0))?;
             let tables: u32 = layout.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-            if version == 0 && tables == 0 {
-                layout.execute_batch(LAYOUT)?;
+            if (version == 0 && tables == 0) || version == 1 {
+                if version == 0 {
+                    layout.execute_batch(LAYOUT)?;
+                }
+                layout.execute_batch(LAYOUT_2)?;
                 layout.pragma_update(None, "user_version", VERSION)?;
                 layout.commit()?;
                 return Ok(VERSION);
@@ -192,18 +214,56 @@ impl Accounts {
     /// Makes an account.
     ///
     /// # Errors
-    /// When it cannot be called that, or one is.
+    /// When it cannot be called that, or one is, or one's name looks the same: only one of the two could ever play.
     pub fn add(&self, name: &str, password: &Hashed) -> Result<(), AccountError> {
         check_name(name)?;
-        let now = utc() as i64;
-        let added = self.connection.execute(
-            "INSERT INTO account (key, name, password, created, changed) VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT DO NOTHING",
-            params![folded(name), name, password.as_str(), now],
-        );
-        match added.map_err(|error| self.failed(error))? {
-            0 => Err(AccountError::Taken(name.to_owned())),
-            _ => Ok(()),
+        let failed = |error| self.failed(error);
+        let adding = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
+        let (key, looks_of) = (folded(name), looks(name));
+        for other in self.list()? {
+            if folded(&other.name) == key {
+                return Err(AccountError::Taken(name.to_owned()));
+            }
+            if looks(&other.name).iter().any(|look| looks_of.contains(look)) {
+                return Err(AccountError::Alike(other.name));
+            }
         }
+        let add = "INSERT INTO account (key, name, password, created, changed) VALUES (?1, ?2, ?3, ?4, ?4)";
+        adding.execute(add, params![key, name, password.as_str(), utc() as i64]).map_err(failed)?;
+        adding.commit().map_err(failed)
+    }
+
+    /// Remembers that an account has logged in from a network. Of those of an account the last few are kept.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn saw(&self, name: &str, network: IpAddr) -> Result<(), AccountError> {
+        let failed = |error| self.failed(error);
+        let (key, at) = (folded(name), utc() as i64);
+        let adding = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
+        adding
+            .execute(
+                "INSERT OR REPLACE INTO seen (key, network, at) VALUES (?1, ?2, ?3)",
+                params![key, network.to_string(), at],
+            )
+            .map_err(failed)?;
+        let old = "DELETE FROM seen WHERE key = ?1 AND network NOT IN
+            (SELECT network FROM seen WHERE key = ?1 ORDER BY network = ?2 DESC, at DESC LIMIT ?3)";
+        adding.execute(old, params![key, network.to_string(), MOST_SEEN as i64]).map_err(failed)?;
+        adding.commit().map_err(failed)
+    }
+
+    /// The networks from which accounts have logged in, by the accounts' names in lower case, the last one last.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn seen(&self) -> Result<Vec<(String, IpAddr)>, AccountError> {
+        let seen = self.connection.prepare("SELECT key, network FROM seen ORDER BY at").and_then(|mut query| {
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+            query.query_map([], row)?.collect::<Result<Vec<_>, _>>()
+        });
+        let seen = seen.map_err(|error| self.failed(error))?;
+        Ok(seen.into_iter().filter_map(|(key, network)| Some((key, network.parse().ok()?))).collect())
     }
 
     /// Gives an account another password.
@@ -334,6 +394,43 @@ mod tests {
     }
 
     #[test]
+    fn no_two_accounts_have_names_that_look_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let accounts = Accounts::open(folder.path()).unwrap();
+        let proof = hashed("correct horse");
+        accounts.add("Bill", &proof).unwrap();
+        for alike in ["BiIl", "Bi1l", "BilI"] {
+            let error = accounts.add(alike, &proof).unwrap_err();
+            assert_eq!(error.to_string(), "the name looks like that of the account Bill", "{alike}");
+        }
+        accounts.add("Will", &proof).unwrap();
+        assert_eq!(accounts.count().unwrap(), 2);
+    }
+
+    #[test]
+    fn the_last_few_networks_of_an_account_are_remembered_also_in_a_file_of_the_version_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = Connection::open(folder.path().join(FILE)).unwrap();
+        old.execute_batch(LAYOUT).unwrap();
+        old.execute_batch(
+            "INSERT INTO account (key, name, password, created, changed) VALUES ('ann', 'Ann', '', 1, 1)",
+        )
+        .unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let accounts = Accounts::open(folder.path()).unwrap();
+        assert_eq!(accounts.list().unwrap()[0].name, "Ann");
+        assert_eq!(accounts.seen().unwrap(), []);
+        for n in [1, 2, 3, 4, 5, 1] {
+            accounts.saw("Ann", IpAddr::from([192, 0, 2, n])).unwrap();
+        }
+        accounts.saw("bob", "2001:db8::".parse().unwrap()).unwrap();
+        let again = Accounts::open(folder.path()).unwrap().seen().unwrap();
+        let seen = |name: &str, network: &str| again.contains(&(name.to_owned(), network.parse().unwrap()));
+        assert_eq!(again.len(), MOST_SEEN + 1);
+        assert!(seen("ann", "192.0.2.1") && seen("bob", "2001:db8::"), "the last ones are kept");
+    }
+
+    #[test]
     fn the_file_is_its_owners_and_no_password_stands_in_it() {
         let folder = tempfile::tempdir().unwrap();
         let accounts = Accounts::open(folder.path()).unwrap();
@@ -366,7 +463,7 @@ mod tests {
     #[test]
     fn a_file_of_another_kind_or_a_later_version_is_refused_untouched() {
         for (make, says) in [
-            ("PRAGMA user_version = 2; CREATE TABLE account (key TEXT)", "are of version 2, and this server knows 1"),
+            ("PRAGMA user_version = 3; CREATE TABLE account (key TEXT)", "are of version 3, and this server knows 2"),
             ("CREATE TABLE other (key TEXT)", "is no file of accounts"),
         ] {
             let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why nobody new is let in. Who is in stays.
+/// Why nobody new is let in. Who is in stays, and whose client has crashed is in for as long as their ship plays on without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bar {
     /// The operator lets the server run empty.

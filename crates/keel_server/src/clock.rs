@@ -1,5 +1,7 @@
 //! What time it is: for the loop and the network a clock that only goes forward, for storms that of the wall.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The clocks that a server goes by.
@@ -30,6 +32,20 @@ impl Clock for SystemClock {
 
     fn utc(&self) -> u64 {
         utc()
+    }
+}
+
+/// The time of the network since the start, as the transport's last poll has it, for other threads to read: to the microsecond.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NetworkTime(Arc<AtomicU64>);
+
+impl NetworkTime {
+    pub(crate) fn get(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set(&self, now: Duration) {
+        self.0.store(u64::try_from(now.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 

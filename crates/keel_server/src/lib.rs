@@ -22,6 +22,7 @@ mod logins;
 mod metrics;
 mod networks;
 mod pace;
+mod presence;
 mod reload;
 mod replication;
 mod roster;
@@ -69,8 +70,9 @@ use thiserror::Error;
 use boundary::LastNet;
 use console::Desk;
 use keeper::Keeper;
-use logins::{Logins, Tickets};
+use logins::{About, Logins, Tickets};
 use metrics::Look;
+use presence::Presence;
 use reload::Reloads;
 use session::{Doors, Sessions};
 use socket::Socket;
@@ -92,7 +94,7 @@ pub struct Config {
     pub layer: u8,
     /// What every chance follows from.
     pub seed: u64,
-    /// Pilots connected at once.
+    /// Pilots connected at once: 992 at most.
     pub max_clients: u16,
     /// Threads that a step may use.
     pub threads: usize,
@@ -287,8 +289,7 @@ impl Server {
         clock: Box<dyn Clock>,
     ) -> Result<Self, StartError> {
         config.check()?;
-        // Tokens are sealed on the clock by which the transport opens them.
-        let (start, sealed) = (clock.now(), Instant::now());
+        let start = clock.now();
         let key = match &config.access {
             Access::Unsecured => None,
             Access::Accounts(logins) => Some(key(logins)?),
@@ -298,14 +299,21 @@ impl Server {
         let metrics = Arc::new(Metrics::new(config.max_clients, Arc::clone(&login_counts), &net));
         let health = Arc::new(Health::new(Arc::clone(&admission)));
         let board = Arc::new(Board::new(&config.name, config.max_clients));
+        let presence = Arc::new(Presence::default());
         let wire = Socket::new(wire(config, key.as_ref())?, Arc::clone(&metrics), Arc::clone(&board));
         let transport = Transport::on(config, key.as_ref(), Box::new(wire), net.clone())?;
         let (mut logins, mut tickets) = (None, None);
         if let (Access::Accounts(config), Some(key)) = (&config.access, key) {
-            let given = Arc::new(Tickets::new(key, transport.public(), config.life, sealed));
-            let (given, counts, admission) = (tickets.insert(given), &login_counts, &admission);
-            let taken = Logins::start(config, Arc::clone(given), Arc::clone(counts), Arc::clone(admission))?;
-            logins = Some(Arc::new(taken));
+            // Tokens are sealed by the time by which the transport opens them.
+            let given = Arc::new(Tickets::new(key, transport.public(), config.life, transport.time()));
+            let about = About {
+                admission: Arc::clone(&admission),
+                presence: Arc::clone(&presence),
+                board: Arc::clone(&board),
+                counts: Arc::clone(&login_counts),
+            };
+            logins = Some(Arc::new(Logins::start(config, Arc::clone(&given), about, &net)?));
+            tickets = Some(given);
         }
         let mut world = World::new(config, Arc::clone(&health));
         let now = clock.now().saturating_sub(start);
@@ -317,6 +325,8 @@ impl Server {
         let doors = Doors {
             tickets,
             admission: Arc::clone(&admission),
+            presence,
+            board: Arc::clone(&board),
             login_counts: Arc::clone(&login_counts),
             metrics: Arc::clone(&metrics),
             net,
@@ -503,6 +513,7 @@ impl Server {
 
     /// Looks at what there is.
     fn look(&mut self, orders: usize) {
+        self.sessions.look(&self.world);
         let lost = self.transport.lost();
         self.gauges.count_lost(lost);
         self.metrics.see(&Look {

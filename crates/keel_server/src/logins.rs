@@ -3,10 +3,10 @@
 mod checks;
 mod limit;
 mod tickets;
+mod tries;
 
 pub(crate) use tickets::{STALE, Tickets};
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -26,29 +26,18 @@ use bevy_log::{debug, info};
 use keel_protocol::check_name;
 use serde::{Deserialize, Serialize};
 
-use crate::StartError;
-use crate::accounts::{Ban, check_password};
+use crate::accounts::{Accounts, Ban, check_password};
 use crate::admission::Admission;
+use crate::boundary::LastNet;
 use crate::clock::utc;
 use crate::http::{Caller, Limits, Listener, Peer, Proxies, Tls};
 use crate::networks::network;
+use crate::presence::Presence;
 use crate::roster::folded;
+use crate::{Board, StartError};
 use checks::{CheckError, Checks, Verdict};
-use limit::Limit;
-
-/// What one address may cost at once and a second for long; what a try costs, and what of that one with the right password gets
-/// back. So: twenty wrong ones at once and then one in ten seconds.
-const ADDRESS_FULL: f32 = 100.0;
-const ADDRESS_PER_SECOND: f32 = 0.5;
-const TRY: f32 = 5.0;
-const RIGHT_BACK: f32 = 4.0;
-
-/// Wrong passwords for one account from where it has not logged in before: ten at once and then one in thirty seconds.
-const ACCOUNT_FULL: f32 = 10.0;
-const ACCOUNT_PER_SECOND: f32 = 1.0 / 30.0;
-
-/// Accounts of which it is remembered whence they last logged in.
-const MOST_KNOWN: usize = 16 * 1024;
+use tickets::Ungiven;
+use tries::{TooOften, Tries};
 
 /// Bytes of a login, and how long one may wait for its turn.
 const BODY_BYTES: usize = 4096;
@@ -103,6 +92,8 @@ pub enum LoginRefusal {
     Busy,
     /// Nobody new is let in.
     Closed,
+    /// As many play as can.
+    Full,
     /// The accounts cannot be read.
     Failed,
     /// A connection showed a token that was used, is too old, or was for this server before it restarted.
@@ -111,7 +102,7 @@ pub enum LoginRefusal {
 
 impl LoginRefusal {
     /// All of them, in their order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Malformed,
         Self::Unencrypted,
         Self::Wrong,
@@ -120,6 +111,7 @@ impl LoginRefusal {
         Self::Account,
         Self::Busy,
         Self::Closed,
+        Self::Full,
         Self::Failed,
         Self::Stale,
     ];
@@ -136,6 +128,7 @@ impl LoginRefusal {
             Self::Account => "account",
             Self::Busy => "busy",
             Self::Closed => "closed",
+            Self::Full => "full",
             Self::Failed => "failed",
             Self::Stale => "stale",
         }
@@ -160,24 +153,38 @@ impl LoginCounts {
     }
 }
 
+/// What logins look at of the server.
+#[derive(Clone)]
+pub(crate) struct About {
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) presence: Arc<Presence>,
+    pub(crate) board: Arc<Board>,
+    pub(crate) counts: Arc<LoginCounts>,
+}
+
+impl About {
+    /// Why an account is not let in, whoever it is that has its password.
+    fn refuses(&self, name: &str) -> Option<Refusal> {
+        let why = if let Some(reason) = self.admission.closed().filter(|_| !self.presence.is_in(name)) {
+            Refusal::new(LoginRefusal::Closed, reason)
+        } else if self.board.is_full() && !self.presence.plays(name) {
+            Refusal::new(LoginRefusal::Full, self.board.full())
+        } else {
+            return None;
+        };
+        Some(why.after(Duration::from_secs(10)))
+    }
+}
+
 /// Takes logins.
 pub(crate) struct Logins {
     bind: SocketAddr,
     tls: Option<Tls>,
     proxies: Proxies,
-    admission: Arc<Admission>,
     pub(crate) tickets: Arc<Tickets>,
-    counts: Arc<LoginCounts>,
+    about: About,
     checks: Checks,
     tries: Mutex<Tries>,
-}
-
-/// How often who has tried.
-struct Tries {
-    addresses: Limit<IpAddr>,
-    accounts: Limit<String>,
-    /// Whence accounts have last logged in, as far as that is remembered.
-    known: BTreeMap<String, IpAddr>,
 }
 
 impl fmt::Debug for Logins {
@@ -191,23 +198,22 @@ impl Logins {
     pub(crate) fn start(
         config: &LoginConfig,
         tickets: Arc<Tickets>,
-        counts: Arc<LoginCounts>,
-        admission: Arc<Admission>,
+        about: About,
+        net: &LastNet,
     ) -> Result<Self, StartError> {
         if !config.bind.ip().is_loopback() && config.tls.is_none() && config.proxies.is_empty() {
             return Err(StartError::OpenLogins(config.bind));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let checks =
-            Checks::start(&config.data, 1 + usize::from(cores >= CORES_TO_SPARE)).map_err(|error| match error {
-                CheckError::Accounts(error) => StartError::Accounts(error),
-                CheckError::Thread(error) => StartError::Thread(error),
-            })?;
-        let (addresses, accounts) =
-            (Limit::new(ADDRESS_FULL, ADDRESS_PER_SECOND), Limit::new(ACCOUNT_FULL, ACCOUNT_PER_SECOND));
-        let tries = Mutex::new(Tries { addresses, accounts, known: BTreeMap::new() });
+        let threads = 1 + usize::from(cores >= CORES_TO_SPARE);
+        let checks = Checks::start(&config.data, threads, net).map_err(|error| match error {
+            CheckError::Accounts(error) => StartError::Accounts(error),
+            CheckError::Thread(error) => StartError::Thread(error),
+        })?;
+        let seen = Accounts::open(&config.data).and_then(|accounts| accounts.seen()).map_err(StartError::Accounts)?;
+        let tries = Mutex::new(Tries::new(seen));
         let LoginConfig { bind, tls, proxies, .. } = config.clone();
-        Ok(Self { bind, tls, proxies, admission, tickets, counts, checks, tries })
+        Ok(Self { bind, tls, proxies, tickets, about, checks, tries })
     }
 
     /// What listens for logins.
@@ -223,36 +229,18 @@ impl Logins {
         self.tries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a try of an account from an address out of both their budgets; whether it has logged in from there before.
+    /// Takes a try of an account from a network out of both their budgets; whether it has logged in from there before.
     fn budget(&self, from: IpAddr, account: &str) -> Result<bool, Refusal> {
-        let mut tries = self.tries();
-        let now = self.tickets.now();
-        let is_known = tries.known.get(account) == Some(&from);
-        tries.addresses.take(&from, TRY, now).map_err(|wait| {
-            let text = "Too many logins from your address. Wait before you try again.";
-            Refusal::new(LoginRefusal::Address, text).after(wait)
-        })?;
-        // Else a stranger could keep a pilot out by trying their name.
-        if !is_known {
-            tries.accounts.take(&account.to_owned(), 1.0, now).map_err(|wait| {
+        self.tries().take(from, account, self.tickets.now()).map_err(|often| match often {
+            TooOften::Address(wait) => {
+                let text = "Too many logins from your address. Wait before you try again.";
+                Refusal::new(LoginRefusal::Address, text).after(wait)
+            }
+            TooOften::Account(wait) => {
                 let text = "Too many wrong passwords for this name. Wait before you try again.";
                 Refusal::new(LoginRefusal::Account, text).after(wait)
-            })?;
-        }
-        Ok(is_known)
-    }
-
-    /// The password was right: gives back what only wrong ones cost.
-    fn remember(&self, from: IpAddr, account: String, is_known: bool) {
-        let mut tries = self.tries();
-        tries.addresses.give_back(&from, RIGHT_BACK);
-        if !is_known {
-            tries.accounts.give_back(&account, 1.0);
-        }
-        if tries.known.len() >= MOST_KNOWN && !tries.known.contains_key(&account) {
-            tries.known.pop_first();
-        }
-        tries.known.insert(account, from);
+            }
+        })
     }
 
     async fn login(
@@ -264,9 +252,6 @@ impl Logins {
         if self.tls.is_none() && !peer.is_loopback() && !self.proxies.trust(peer) {
             return Err(Refusal::new(LoginRefusal::Unencrypted, "Log in with https."));
         }
-        if let Some(reason) = self.admission.closed() {
-            return Err(Refusal::new(LoginRefusal::Closed, reason).after(Duration::from_secs(10)));
-        }
         let malformed = |reason: String| Refusal::new(LoginRefusal::Malformed, reason);
         let Json(Asked { name, password }) = asked.map_err(|error| malformed(error.body_text()))?;
         check_name(&name).map_err(|error| malformed(error.to_string()))?;
@@ -276,7 +261,8 @@ impl Logins {
         // No account has one like that, whatever its name.
         check_password(&password).map_err(|_| wrong())?;
         let busy = |text| Refusal::new(LoginRefusal::Busy, text).after(Duration::from_secs(2));
-        let verdict = self.checks.ask(name.clone(), password, is_known);
+        let revoked = self.tickets.revoked();
+        let verdict = self.checks.ask(name.clone(), password, (!is_known).then_some(from));
         let verdict = verdict.ok_or_else(|| busy("Too many log in at once. Try again."))?.await;
         let account_of = match verdict {
             Ok(Verdict::Right(account)) => account,
@@ -285,16 +271,24 @@ impl Logins {
                 return Err(wrong());
             }
             Ok(Verdict::Failed) | Err(_) => {
-                return Err(Refusal::new(LoginRefusal::Failed, "The server cannot read its accounts now."));
+                let text = "The server cannot read its accounts now.";
+                return Err(Refusal::new(LoginRefusal::Failed, text).after(Duration::from_secs(10)));
             }
         };
-        self.remember(from, account, is_known);
+        self.tries().give_back(from, account, is_known);
         if let Some(ban) = account_of.ban {
             return Err(Refusal::new(LoginRefusal::Banned, banned(&ban)));
         }
-        let token = self.tickets.give(&account_of.name).map_err(|_| busy("Too many log in at once. Try again."))?;
+        // Only whoever has the password is told who is in.
+        if let Some(refusal) = self.about.refuses(&account_of.name) {
+            return Err(refusal);
+        }
+        let token = self.tickets.give(&account_of.name, revoked).map_err(|why| match why {
+            Ungiven::TooMany => busy("Too many log in at once. Try again."),
+            Ungiven::Banned => busy("An account was banned while you logged in. Try again."),
+        })?;
         info!(%caller, name = account_of.name, "logged in");
-        self.counts.accepted.fetch_add(1, Ordering::Relaxed);
+        self.about.counts.accepted.fetch_add(1, Ordering::Relaxed);
         Ok(Given {
             name: account_of.name,
             token: BASE64_STANDARD.encode(token),
@@ -362,7 +356,9 @@ impl IntoResponse for Refusal {
             LoginRefusal::Wrong | LoginRefusal::Stale => StatusCode::UNAUTHORIZED,
             LoginRefusal::Banned | LoginRefusal::Unencrypted => StatusCode::FORBIDDEN,
             LoginRefusal::Address | LoginRefusal::Account => StatusCode::TOO_MANY_REQUESTS,
-            LoginRefusal::Busy | LoginRefusal::Closed | LoginRefusal::Failed => StatusCode::SERVICE_UNAVAILABLE,
+            LoginRefusal::Busy | LoginRefusal::Closed | LoginRefusal::Full | LoginRefusal::Failed => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         };
         let body = Json(serde_json::json!({ "error": self.text }));
         let wait = self.after.map(|wait| [(header::RETRY_AFTER, wait.as_secs_f32().ceil().max(1.0).to_string())]);
@@ -386,7 +382,7 @@ async fn login(
         Ok(given) => ([(header::CACHE_CONTROL, "no-store")], Json(given)).into_response(),
         Err(refusal) => {
             debug!(%caller, why = refusal.why.name(), "refused a login");
-            logins.counts.count(refusal.why);
+            logins.about.counts.count(refusal.why);
             refusal.into_response()
         }
     }

@@ -21,11 +21,12 @@ use crate::convert;
 use crate::known::{Known, RENEWED};
 use crate::logins::{STALE, Tickets};
 use crate::metrics::Metrics;
+use crate::presence::Presence;
 use crate::replication::Viewer;
 use crate::roster::Roster;
 use crate::transport::{ClientId, Transport};
 use crate::world::World;
-use crate::{Config, LoginCounts, LoginRefusal};
+use crate::{Board, Config, LoginCounts, LoginRefusal};
 use cost::{OPS, cost};
 use lateness::Lateness;
 
@@ -79,10 +80,27 @@ pub(crate) struct Doors {
     /// What proves who a connection is; `None` where everyone is who they say.
     pub(crate) tickets: Option<Arc<Tickets>>,
     pub(crate) admission: Arc<Admission>,
+    /// Who is in, which sessions keep true.
+    pub(crate) presence: Arc<Presence>,
+    pub(crate) board: Arc<Board>,
     pub(crate) login_counts: Arc<LoginCounts>,
     pub(crate) metrics: Arc<Metrics>,
     /// What catches whoever makes the server fall.
     pub(crate) net: LastNet,
+}
+
+impl Doors {
+    /// Takes a pilot out of the world.
+    fn leave(&self, world: &mut World, pilot: PilotId) {
+        world.leave(pilot);
+        self.presence.go(pilot);
+    }
+
+    /// Counts a connection whose token is no good.
+    fn count_stale(&self) {
+        self.login_counts.count(LoginRefusal::Stale);
+        self.metrics.count_greeting("no_name");
+    }
 }
 
 pub(crate) struct Sessions {
@@ -108,19 +126,20 @@ impl Sessions {
     pub(crate) fn listen(&mut self, transport: &mut Transport, world: &mut World) {
         let now = transport.now();
         let connected = transport.clients();
-        self.sessions.retain(|client, session| {
+        let Self { sessions, doors, .. } = self;
+        sessions.retain(|client, session| {
             // One who left and came back within a poll is a new one.
             let stays = connected.contains(client) && !transport.is_new(*client);
             if let (false, Stage::Playing(playing)) = (stays, &session.stage) {
                 info!(pilot = %playing.pilot, "left");
-                world.leave(playing.pilot);
+                doors.leave(world, playing.pilot);
             }
             stays
         });
         for client in connected {
-            let until = now + GREETING;
-            let new = || Session { stage: Stage::Greeting { until }, malformed: 0 };
-            self.sessions.entry(client).or_insert_with(new);
+            if !self.sessions.contains_key(&client) && !self.begin(transport, now, client) {
+                continue;
+            }
             let net = self.doors.net.clone();
             if net.catch(client, || self.listen_to(transport, now, world, client)).is_none() {
                 self.drop(transport, world, client);
@@ -130,6 +149,21 @@ impl Sessions {
             self.refuse(transport, now, world, client, fault.to_string());
         }
         self.expire(transport, now);
+    }
+
+    /// Begins the session of one who has connected, if there is to be one. A place is not to be held by a token that is no good, of
+    /// which one account can have any number.
+    fn begin(&mut self, transport: &mut Transport, now: Duration, client: ClientId) -> bool {
+        let waits =
+            |tickets: &Arc<Tickets>| transport.user_data(client).is_some_and(|data| tickets.waits(client, &data));
+        if !self.doors.tickets.as_ref().is_none_or(waits) {
+            self.doors.count_stale();
+            transport.dismiss(client, &ToClient::Refused { reason: STALE.to_owned() });
+            return false;
+        }
+        let stage = Stage::Greeting { until: now + GREETING };
+        self.sessions.insert(client, Session { stage, malformed: 0 });
+        true
     }
 
     /// Takes what one client has said.
@@ -153,7 +187,7 @@ impl Sessions {
     /// Ends a session without a word, and takes its pilot out of the world.
     fn drop(&mut self, transport: &mut Transport, world: &mut World, client: ClientId) {
         if let Some(Session { stage: Stage::Playing(playing), .. }) = self.sessions.remove(&client) {
-            world.leave(playing.pilot);
+            self.doors.leave(world, playing.pilot);
         }
         transport.disconnect(client);
     }
@@ -235,10 +269,7 @@ impl Sessions {
         let Some(tickets) = &self.doors.tickets else {
             return check_name(&hello.name).map(|()| hello.name.clone()).map_err(|error| error.to_string());
         };
-        transport.user_data(client).and_then(|data| tickets.take(client, &data)).ok_or_else(|| {
-            self.doors.login_counts.count(LoginRefusal::Stale);
-            STALE.to_owned()
-        })
+        transport.user_data(client).and_then(|data| tickets.take(client, &data)).ok_or_else(|| STALE.to_owned())
     }
 
     fn session_of(&self, pilot: PilotId) -> Option<ClientId> {
@@ -255,23 +286,26 @@ impl Sessions {
             self.doors.metrics.count_greeting("other_version");
             return self.refuse(transport, now, world, client, reason);
         }
-        if let Some(reason) = self.doors.admission.closed() {
-            self.doors.metrics.count_greeting("not_admitted");
-            return self.refuse(transport, now, world, client, reason);
-        }
         let name = match self.name(transport, client, hello) {
             Ok(name) => name,
             Err(reason) => {
-                self.doors.metrics.count_greeting("no_name");
+                match self.doors.tickets {
+                    Some(_) => self.doors.count_stale(),
+                    None => self.doors.metrics.count_greeting("no_name"),
+                }
                 return self.refuse(transport, now, world, client, reason);
             }
         };
+        // Who is in stays, also one whose client has crashed.
+        if let Some(reason) = self.doors.admission.closed().filter(|_| !self.doors.presence.is_in(&name)) {
+            self.doors.metrics.count_greeting("not_admitted");
+            return self.refuse(transport, now, world, client, reason);
+        }
         // One pilot, one session: whoever comes last flies, so that a broken connection does not lock its pilot out.
         let other = self.roster.get(&name).and_then(|pilot| self.session_of(pilot));
         if other.is_none() && self.playing() >= self.most {
             self.doors.metrics.count_greeting("full");
-            let reason = format!("This server is full: it has its {} pilots.", self.most);
-            return self.refuse(transport, now, world, client, reason);
+            return self.refuse(transport, now, world, client, self.doors.board.full());
         }
         let pilot = match self.roster.pilot(&name) {
             Ok(pilot) => pilot,
@@ -289,12 +323,13 @@ impl Sessions {
             if is_late {
                 return;
             }
-            // What the one before has ordered and no step has done yet would be answered to the wrong one.
-            world.forget_orders(pilot);
         }
+        // What the one before has ordered and no step has done yet would be answered to the wrong one, also when that one has left.
+        world.forget_orders(pilot);
         self.doors.metrics.count_greeting(if other.is_some() { "taken_over" } else { "joined" });
         info!(name, %pilot, "joined");
         world.join(pilot, &name);
+        self.doors.presence.come(&name, pilot);
         transport.say(client, &ToClient::Welcome(Welcome { pilot: pilot.0, ..self.welcome.clone() }));
         let playing = Playing {
             pilot,
@@ -349,7 +384,7 @@ impl Sessions {
         }
         info!(client, reason, "refused");
         if let Stage::Playing(playing) = &session.stage {
-            world.leave(playing.pilot);
+            self.doors.leave(world, playing.pilot);
         }
         transport.say_last(client, &ToClient::Refused { reason });
         session.stage = Stage::Parting { until: now + PARTING };
@@ -428,6 +463,11 @@ impl Sessions {
                 transport.say(client, &message);
             });
         }
+    }
+
+    /// Looks which of those who have gone are still in.
+    pub(crate) fn look(&self, world: &World) {
+        self.doors.presence.keep(|pilot| world.is_in_space(pilot));
     }
 
     /// Those who play.

@@ -29,6 +29,16 @@ impl Board {
         self.pace.store(pace, Ordering::Relaxed);
     }
 
+    /// Whether as many play as can.
+    pub(crate) fn is_full(&self) -> bool {
+        self.players.load(Ordering::Relaxed) >= self.max_players
+    }
+
+    /// What one is told for whom there is no room.
+    pub(crate) fn full(&self) -> String {
+        format!("This server is full: it has its {} pilots.", self.max_players)
+    }
+
     /// What stands there now.
     #[must_use]
     pub fn read(&self) -> Status {

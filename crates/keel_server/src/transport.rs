@@ -29,6 +29,7 @@ use renetcode::{
 };
 
 use crate::boundary::LastNet;
+use crate::clock::NetworkTime;
 use crate::key::ConnectKey;
 use crate::{Access, Config, StartError};
 use datagram::Kind;
@@ -40,11 +41,14 @@ use payload::Sane;
 pub(crate) type ClientId = u64;
 
 /// The most connections that netcode can hold.
-const MOST_CLIENTS: u16 = 1024;
+const MOST_CONNECTIONS: u16 = 1024;
 
 /// Connections beyond the pilots that may play: those who take over from their own broken connection, and those who are told
 /// that there is no room.
 const SPARE: u16 = 32;
+
+/// The most pilots that may play at once.
+const MOST_CLIENTS: u16 = MOST_CONNECTIONS - SPARE;
 
 /// The most datagrams taken in one poll, and the most time spent on them. What is left waits, or is dropped by the
 /// system when its buffer is full.
@@ -75,6 +79,8 @@ pub(crate) struct Transport {
     /// The clock at the last poll, and the time of the network since the start.
     last: Duration,
     now: Duration,
+    /// The same, for other threads.
+    time: NetworkTime,
     looked: Duration,
     handshakes: Handshakes,
     flows: BTreeMap<ClientId, Flow>,
@@ -102,7 +108,7 @@ impl Transport {
         if !(1..=MOST_CLIENTS).contains(&config.max_clients) {
             return Err(StartError::MaxClients { asked: config.max_clients, most: MOST_CLIENTS });
         }
-        let max_clients = config.max_clients.saturating_add(SPARE).min(MOST_CLIENTS).into();
+        let max_clients = (config.max_clients + SPARE).into();
         let public = match &config.access {
             Access::Accounts(logins) => logins.public.unwrap_or(wire.address()),
             Access::Unsecured => wire.address(),
@@ -128,6 +134,7 @@ impl Transport {
             is_secured: key.is_some(),
             last: Duration::ZERO,
             now: Duration::ZERO,
+            time: NetworkTime::default(),
             looked: Duration::ZERO,
             handshakes: Handshakes::new(),
             flows: BTreeMap::new(),
@@ -155,11 +162,17 @@ impl Transport {
         self.now
     }
 
+    /// The time of the network, to be read by other threads.
+    pub(crate) fn time(&self) -> NetworkTime {
+        self.time.clone()
+    }
+
     /// Takes what has arrived, as far as one poll goes; how many datagrams that were. `clock` is since the start.
     pub(crate) fn receive(&mut self, clock: Duration) -> usize {
         let passed = clock.saturating_sub(self.last).min(MOST_PASSED);
         self.last = clock;
         self.now += passed;
+        self.time.set(self.now);
         self.netcode.update(passed);
         self.renet.update(passed);
         for flow in self.flows.values_mut() {
@@ -378,6 +391,16 @@ impl Transport {
         (self.netcode.client_addr(client), self.renet.rtt(client), self.renet.packet_loss(client))
     }
 
+    /// Tells a client one thing and hangs up at once.
+    pub(crate) fn dismiss(&mut self, client: ClientId, message: &ToClient) {
+        self.say_last(client, message);
+        let Self { flows, renet, netcode, wire, .. } = self;
+        if let Some(flow) = flows.get_mut(&client) {
+            flush(client, flow, renet, netcode, &mut **wire);
+        }
+        self.disconnect(client);
+    }
+
     pub(crate) fn disconnect(&mut self, client: ClientId) {
         let result = self.netcode.disconnect(client);
         let event = answer(result, &mut *self.wire);
@@ -396,19 +419,7 @@ impl Transport {
             if !std::mem::take(&mut flow.is_due) && !is_step {
                 continue;
             }
-            let Ok(packets) = renet.get_packets_to_send(client) else { continue };
-            flow.course.sent += packets.len() as u64;
-            for packet in packets {
-                match netcode.generate_payload_packet(client, &packet) {
-                    Ok((to, datagram)) => send_to(&mut **wire, datagram, to),
-                    Err(error) => {
-                        debug!(client, %error, "send");
-                        // Longer than any packet: an acknowledgement of more holes than anyone who means well leaves.
-                        flow.fault.get_or_insert(Fault::Nonsense);
-                        break;
-                    }
-                }
-            }
+            flush(client, flow, renet, netcode, &mut **wire);
         }
     }
 
@@ -439,6 +450,23 @@ fn deliver(net: &LastNet, renet: &mut RenetServer, client: ClientId, payload: &[
             debug!(client, "a payload of no connection");
         }
     })
+}
+
+/// Sends a client what waits for it.
+fn flush(client: ClientId, flow: &mut Flow, renet: &mut RenetServer, netcode: &mut NetcodeServer, wire: &mut dyn Wire) {
+    let Ok(packets) = renet.get_packets_to_send(client) else { return };
+    flow.course.sent += packets.len() as u64;
+    for packet in packets {
+        match netcode.generate_payload_packet(client, &packet) {
+            Ok((to, datagram)) => send_to(wire, datagram, to),
+            Err(error) => {
+                debug!(client, %error, "send");
+                // Longer than any packet: an acknowledgement of more holes than anyone who means well leaves.
+                flow.fault.get_or_insert(Fault::Nonsense);
+                break;
+            }
+        }
+    }
 }
 
 /// Sends what netcode has to say.

@@ -260,6 +260,13 @@ impl World {
         })
     }
 
+    /// Whether a pilot has a ship in space.
+    pub(crate) fn is_in_space(&self, pilot: PilotId) -> bool {
+        let world = self.app.world();
+        let fleet = self.pilot(pilot).and_then(|pilot| world.get::<Fleet>(pilot));
+        fleet.into_iter().flat_map(Fleet::iter).any(|ship| world.get::<InSector>(ship).is_some())
+    }
+
     /// What changes whenever what is a pilot's charter's on some map does.
     pub(crate) fn ports(&self, pilot: PilotId) -> Option<Ports> {
         self.app.world().resource::<Bonds>().ports(pilot)

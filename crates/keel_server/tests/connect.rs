@@ -188,9 +188,9 @@ fn a_token_from_before_a_restart_is_refused_with_its_reason() {
     drop((before, http));
     // The new process's clock begins anew, and so does the number of its first token.
     let (login, mut after, _http) = start();
+    // The key and the address are the same, so that it connects; then it is out at once.
     let mut rogue = Rogue::new(by(old));
-    assert!(rogue.connects(TRIED, || go(&mut after)), "the key and the address are the same");
-    assert_eq!(refused(&greeted(&mut rogue, || go(&mut after))), STALE);
+    assert_eq!(refused(&first_word(&mut rogue, &mut || go(&mut after))), STALE);
     let new = token(&post(login, "192.0.2.1", "ann", PASSWORD));
     let mut ann = Rogue::new(by(new.clone()));
     assert!(ann.connects(TRIED, || go(&mut after)));
@@ -245,8 +245,7 @@ fn a_token_that_was_overheard_is_worth_nothing() {
     );
     // Netcode takes it again from the address that it has seen; the server does not.
     let mut same = Rogue::over(socket, by(overheard));
-    assert!(same.connects(TRIED, || {}));
-    assert_eq!(refused(&greeted(&mut same, || {})), STALE);
+    assert_eq!(refused(&first_word(&mut same, &mut || {})), STALE);
     server.end();
 }
 
@@ -366,10 +365,15 @@ fn what_an_old_session_has_ordered_is_not_done_once_it_is_taken_over() {
 fn whose_client_has_crashed_is_back_in_two_seconds_even_on_a_full_server() {
     let server =
         Secured::start_with(["ann", "bob"].map(str::to_owned), |config, _| Config { max_clients: 1, ..config });
+    let early = server.login("bob");
     let ann = server.pilot("ann");
     let ship = ann.replica().active().unwrap().id;
-    let error = end(&mut Client::connect_as(server.login("bob")).unwrap());
-    assert_eq!(error.to_string(), "This server is full: it has its 1 pilots.");
+    let full = "This server is full: it has its 1 pilots.";
+    let error = end(&mut Client::connect_as(early).unwrap());
+    assert_eq!(error.to_string(), full, "one who logged in before");
+    let answer = post(server.login, "192.0.2.1", "bob", PASSWORD);
+    assert_eq!((answer.status, answer.body), (503, format!("{{\"error\":\"{full}\"}}")));
+    assert_eq!(post(server.login, "192.0.2.1", "bob", "wrong password").status, 401);
     for round in 0..3 {
         let start = Instant::now();
         let again = server.pilot("ann");
@@ -395,9 +399,39 @@ fn nobody_new_is_let_in_while_the_server_is_closed_and_who_is_in_stays() {
     let error = end(&mut Client::connect_as(early).unwrap());
     assert_eq!(error.to_string(), "The server stops at noon.", "nor one who logged in before");
     assert!(steps_in_a_second(&mut ann) >= 15);
+    // No goodbye: the process is gone. Who was in is in.
+    std::mem::forget(ann);
+    drop(server.pilot("ann"));
     server.admission.open(Bar::Draining);
     flying(Client::connect_as(server.login("bob")).unwrap());
     server.end();
+}
+
+#[test]
+fn a_token_that_is_not_good_any_more_takes_no_place() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut server, tokens) = by_hand(data.path(), 6);
+    // Four of an account are good. The two before are netcode's still.
+    for (n, token) in tokens.into_iter().enumerate() {
+        let mut rogue = Rogue::new(by(token));
+        if n < 2 {
+            assert_eq!(refused(&first_word(&mut rogue, &mut || go(&mut server))), STALE, "{n}");
+            assert_eq!(connections(&mut server), 0, "{n}");
+        } else {
+            assert!(rogue.connects(TRIED, || go(&mut server)), "{n}");
+            assert_eq!(connections(&mut server), n - 1, "{n}");
+        }
+    }
+}
+
+/// How many connections a server that goes on by hand has.
+fn connections(server: &mut Server) -> usize {
+    let mut answered = server.handle().console.ask(Request::Status).unwrap();
+    go(server);
+    match answered.try_recv().unwrap() {
+        Ok(Reply::Status(overview)) => overview.connections,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -409,8 +443,17 @@ fn a_ban_is_told_at_the_next_login_and_takes_back_what_was_given() {
     go(&mut server);
     assert_eq!(answered.try_recv().unwrap(), Ok(Reply::Done("ANN is banned.".to_owned())));
     let mut rogue = Rogue::new(by(tokens.pop().unwrap()));
-    assert!(rogue.connects(TRIED, || go(&mut server)));
-    assert_eq!(refused(&greeted(&mut rogue, || go(&mut server))), STALE);
+    assert_eq!(refused(&first_word(&mut rogue, &mut || go(&mut server))), STALE);
+}
+
+#[test]
+fn a_server_holds_no_more_pilots_than_leave_room_for_those_who_take_over() {
+    let start = |max_clients| Server::start(&Config { max_clients, ..config() });
+    assert!(start(992).is_ok());
+    for asked in [993, 1024, u16::MAX, 0] {
+        let error = start(asked).err().unwrap().to_string();
+        assert_eq!(error, format!("a server holds from 1 to 992 pilots at once, not {asked}"));
+    }
 }
 
 #[test]

@@ -6,10 +6,12 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use keel_client::{Client, LoginError, Trust};
-use keel_server::LoginRefusal;
 use keel_server::accounts::{Accounts, Ban};
+use keel_server::http::Http;
+use keel_server::{Access, Config, LoginRefusal, Server};
 
-use served::secured::{PASSWORD, Secured, answer, asking, flying, login_of, post, post_raw};
+use served::config;
+use served::secured::{PASSWORD, Secured, accounts, answer, asking, flying, login_of, logins, post, post_raw};
 
 #[test]
 fn an_unknown_name_and_a_wrong_password_are_answered_alike_and_as_late() {
@@ -115,6 +117,30 @@ fn an_address_and_an_account_have_so_many_tries_and_others_are_not_bound_by_that
 }
 
 #[test]
+fn whence_an_account_has_logged_in_is_known_after_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    drop(accounts(data.path(), ["ann".to_owned()]));
+    let start = || {
+        let server = Server::start(&Config { access: Access::Accounts(logins(data.path())), ..config() }).unwrap();
+        let http = Http::start(vec![server.login_listener().unwrap()]).unwrap();
+        (http.port(0).unwrap(), server, http)
+    };
+    let (login, server, http) = start();
+    for caller in ["198.51.100.1", "2001:db8:0:1::7"] {
+        assert_eq!(post(login, caller, "ann", PASSWORD).status, 200);
+    }
+    drop((server, http));
+    let (login, _server, _http) = start();
+    for nth in 0..10 {
+        assert_eq!(post(login, &format!("192.0.2.{nth}"), "ann", "wrong password").status, 401);
+    }
+    assert_eq!(post(login, "192.0.2.200", "ann", PASSWORD).status, 429);
+    for caller in ["198.51.100.1", "2001:db8:0:1::8"] {
+        assert_eq!(post(login, caller, "ann", PASSWORD).status, 200, "{caller}");
+    }
+}
+
+#[test]
 fn a_stranger_who_says_for_whom_they_ask_is_not_believed() {
     let server = Secured::start_with(["ann".to_owned()], |config, logins| {
         logins.proxies = Default::default();
@@ -167,7 +193,7 @@ fn more_than_can_wait_are_told_when_to_try_again_and_the_known_go_first() {
 
 #[test]
 fn a_client_is_told_what_the_server_says_and_when_to_try_again() {
-    let server = Secured::start(&["ann"]);
+    let server = Secured::start(&["ann", "bob"]);
     let ask = |name: &str, password: &str| keel_client::Login::ask(&server.url(), name, password, &Trust::Machine);
     let login = ask("ann", PASSWORD).unwrap();
     assert_eq!((login.name.as_str(), login.server), ("ann", server.address));
@@ -176,7 +202,7 @@ fn a_client_is_told_what_the_server_says_and_when_to_try_again() {
     assert!(matches!(&error, LoginError::Refused { after: None, .. }), "{error}");
     assert_eq!(error.to_string(), "No account has that name and that password.");
     server.admission.close(keel_server::Bar::Unsaved, "Nothing can be saved now.");
-    let error = ask("ann", PASSWORD).unwrap_err();
+    let error = ask("bob", PASSWORD).unwrap_err();
     assert!(matches!(&error, LoginError::Refused { after: Some(_), .. }), "{error}");
     assert_eq!(error.to_string(), "Nothing can be saved now.");
     server.end();

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,6 +11,7 @@ use bevy_log::warn;
 use tokio::sync::oneshot;
 
 use crate::accounts::{Account, AccountError, Accounts, Hashed};
+use crate::boundary::LastNet;
 
 /// Those who wait for their turn, of either kind. At 20 to 30 ms each, whoever is taken in has an answer within ten seconds.
 const MOST_WAITING: usize = 256;
@@ -29,6 +31,8 @@ pub(super) enum Verdict {
 struct Ask {
     name: String,
     password: String,
+    /// From where, if the account is not known from there yet.
+    new_from: Option<IpAddr>,
     answer: oneshot::Sender<Verdict>,
 }
 
@@ -48,24 +52,30 @@ pub(super) struct Checks {
 
 impl Checks {
     /// Starts so many threads, each with the accounts of a data directory.
-    pub(super) fn start(data: &Path, threads: usize) -> Result<Self, CheckError> {
+    pub(super) fn start(data: &Path, threads: usize, net: &LastNet) -> Result<Self, CheckError> {
         let waiting = Arc::new((Mutex::default(), Condvar::new()));
         let mut checks = Self { waiting: Arc::clone(&waiting), threads: Vec::new() };
         // The first who asks is not to wait for it.
         let _ = Hashed::nobodys();
         for _ in 0..threads {
-            let (accounts, waiting) = (Accounts::open(data)?, Arc::clone(&waiting));
+            let (accounts, waiting, net) = (Accounts::open(data)?, Arc::clone(&waiting), net.clone());
+            let run = move || work(&waiting, &net, |ask| prove(&accounts, ask));
             let thread = std::thread::Builder::new().name("passwords".to_owned());
-            checks.threads.push(thread.spawn(move || work(&accounts, &waiting)).map_err(CheckError::Thread)?);
+            checks.threads.push(thread.spawn(run).map_err(CheckError::Thread)?);
         }
         Ok(checks)
     }
 
-    /// Waits in line; `None` when the line is too long.
-    pub(super) fn ask(&self, name: String, password: String, is_known: bool) -> Option<oneshot::Receiver<Verdict>> {
+    /// Waits in line; `None` when the line is too long. Those who come from where the account is known go first; `new_from` is where one comes from who is not.
+    pub(super) fn ask(
+        &self,
+        name: String,
+        password: String,
+        new_from: Option<IpAddr>,
+    ) -> Option<oneshot::Receiver<Verdict>> {
         let (answer, answered) = oneshot::channel();
         let mut waiting = lock(&self.waiting.0);
-        let line = if is_known { &mut waiting.known } else { &mut waiting.strangers };
+        let line = if new_from.is_none() { &mut waiting.known } else { &mut waiting.strangers };
         if line.len() >= MOST_WAITING {
             // Some may have gone away.
             line.retain(|ask| !ask.answer.is_closed());
@@ -73,7 +83,7 @@ impl Checks {
         if line.len() >= MOST_WAITING {
             return None;
         }
-        line.push_back(Ask { name, password, answer });
+        line.push_back(Ask { name, password, new_from, answer });
         drop(waiting);
         self.waiting.1.notify_one();
         Some(answered)
@@ -108,7 +118,8 @@ fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn work(accounts: &Accounts, (waiting, come): &(Mutex<Waiting>, Condvar)) {
+/// Answers one after the other. One at whom it falls is answered too, and then the next.
+fn work((waiting, come): &(Mutex<Waiting>, Condvar), net: &LastNet, prove: impl Fn(&Ask) -> Verdict) {
     loop {
         let mut waiting = lock(waiting);
         let ask = loop {
@@ -123,16 +134,21 @@ fn work(accounts: &Accounts, (waiting, come): &(Mutex<Waiting>, Condvar)) {
         };
         drop(waiting);
         if !ask.answer.is_closed() {
-            let verdict = prove(accounts, &ask.name, &ask.password);
+            let verdict = net.catch("a login", || prove(&ask)).unwrap_or(Verdict::Failed);
             let _ = ask.answer.send(verdict);
         }
     }
 }
 
 /// What a name and a password prove. A name that nobody has takes as long as one with another password.
-fn prove(accounts: &Accounts, name: &str, password: &str) -> Verdict {
+fn prove(accounts: &Accounts, Ask { name, password, new_from, .. }: &Ask) -> Verdict {
     match accounts.get(name) {
-        Ok(Some((account, hashed))) if hashed.is_of(password) => Verdict::Right(account),
+        Ok(Some((account, hashed))) if hashed.is_of(password) => {
+            if let Some(Err(error)) = new_from.map(|network| accounts.saw(name, network)) {
+                warn!(%error, "a restart forgets where an account has logged in");
+            }
+            Verdict::Right(account)
+        }
         Ok(Some(_)) => Verdict::Wrong,
         Ok(None) => {
             let _ = Hashed::nobodys().is_of(password);
@@ -142,5 +158,24 @@ fn prove(accounts: &Accounts, name: &str, password: &str) -> Verdict {
             warn!(%error, "logins fail");
             Verdict::Failed
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_whom_a_thread_falls_is_answered_and_so_is_the_next() {
+        let net = LastNet::default();
+        let waiting = Arc::new((Mutex::<Waiting>::default(), Condvar::new()));
+        let prove = |ask: &Ask| if ask.name == "ann" { panic!("on purpose") } else { Verdict::Wrong };
+        let (at, falls) = (Arc::clone(&waiting), net.clone());
+        let thread = std::thread::spawn(move || work(&at, &falls, prove));
+        let checks = Checks { waiting, threads: vec![thread] };
+        let ask = |name: &str| checks.ask(name.to_owned(), String::new(), None).unwrap().blocking_recv();
+        assert!(matches!(ask("ann"), Ok(Verdict::Failed)));
+        assert!(matches!(ask("bob"), Ok(Verdict::Wrong)));
+        assert_eq!(net.falls().get(), 1);
     }
 }
