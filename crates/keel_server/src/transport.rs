@@ -61,6 +61,10 @@ const MOST_PASSED: Duration = Duration::from_secs(1);
 /// Those who asked for a connection that one poll gives up.
 const MOST_DENIED: usize = 128;
 
+/// How often netcode looks who has been silent, and to whom it was: it goes through all clients for each. It says that it is there four
+/// times a second.
+const UPDATE_EVERY: Duration = Duration::from_millis(100);
+
 /// How often it is looked whether clients take what they are sent.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -81,6 +85,7 @@ pub(crate) struct Transport {
     now: Duration,
     /// The same, for other threads.
     time: NetworkTime,
+    updated: Duration,
     looked: Duration,
     handshakes: Handshakes,
     flows: BTreeMap<ClientId, Flow>,
@@ -135,6 +140,7 @@ impl Transport {
             last: Duration::ZERO,
             now: Duration::ZERO,
             time: NetworkTime::default(),
+            updated: Duration::ZERO,
             looked: Duration::ZERO,
             handshakes: Handshakes::new(),
             flows: BTreeMap::new(),
@@ -179,10 +185,9 @@ impl Transport {
             flow.begin(self.now);
         }
         let taken = self.drain();
-        for client in self.netcode.clients_id() {
-            let result = self.netcode.update_client(client);
-            let event = answer(result, &mut *self.wire);
-            self.note(event);
+        if self.now >= self.updated + UPDATE_EVERY {
+            self.updated = self.now;
+            self.update_clients();
         }
         for _ in 0..MOST_DENIED {
             let Some(address) = self.handshakes.overdue(self.now) else { break };
@@ -193,7 +198,8 @@ impl Transport {
         if self.now >= self.looked + LOOK_EVERY {
             self.looked = self.now;
             for (&client, flow) in &mut self.flows {
-                flow.look(self.renet.packet_loss(client), self.now);
+                let free = self.renet.channel_available_memory(client, CHANNEL_ORDERED);
+                flow.look(self.renet.packet_loss(client), MOST_WAITING.saturating_sub(free), self.now);
             }
         }
         for client in self.renet.disconnections_id() {
@@ -202,6 +208,15 @@ impl Transport {
             self.disconnect(client);
         }
         taken
+    }
+
+    /// Keeps connections alive, and ends those that have been silent for too long.
+    fn update_clients(&mut self) {
+        for client in self.netcode.clients_id() {
+            let result = self.netcode.update_client(client);
+            let event = answer(result, &mut *self.wire);
+            self.note(event);
+        }
     }
 
     fn drain(&mut self) -> usize {
@@ -260,6 +275,14 @@ impl Transport {
     /// Someone is connected, or no longer.
     fn note(&mut self, event: Option<Event>) {
         match event {
+            // Two handshakes of one client can be answered so that netcode has two connections of one number. Neither is of any use.
+            Some(Event::Connected(client, address)) if self.flows.contains_key(&client) => {
+                debug!(client, %address, "connected twice");
+                self.handshakes.over(address);
+                while self.netcode.is_client_connected(client) {
+                    self.disconnect(client);
+                }
+            }
             Some(Event::Connected(client, address)) => {
                 debug!(client, %address, "connected");
                 self.handshakes.over(address);
@@ -346,18 +369,19 @@ impl Transport {
             return;
         }
         flow.is_due = true;
+        flow.said += message.len() as u64;
         self.renet.send_message(client, CHANNEL_ORDERED, message);
     }
 
     /// Says the last that a client is told.
     pub(crate) fn say_last(&mut self, client: ClientId, message: &ToClient) {
+        let Some(flow) = self.flows.get_mut(&client) else { return };
+        flow.is_due = true;
         let message = encode(message);
         // What does not fit any more would end the connection here and now.
         if self.renet.can_send_message(client, CHANNEL_ORDERED, message.len()) {
+            flow.said += message.len() as u64;
             self.renet.send_message(client, CHANNEL_ORDERED, message);
-        }
-        if let Some(flow) = self.flows.get_mut(&client) {
-            flow.is_due = true;
         }
     }
 

@@ -141,6 +141,17 @@ fn whence_an_account_has_logged_in_is_known_after_a_restart() {
 }
 
 #[test]
+fn when_the_accounts_cannot_be_read_it_is_said_when_to_try_again() {
+    let server = Secured::start(&["ann"]);
+    let file = rusqlite::Connection::open(server.data.path().join(keel_server::accounts::FILE)).unwrap();
+    file.execute_batch("ALTER TABLE account RENAME TO gone").unwrap();
+    let answer = post(server.login, "192.0.2.1", "ann", PASSWORD);
+    assert_eq!((answer.status, answer.retry_after()), (503, Some(10)), "{answer:?}");
+    assert_eq!(server.counts.refused(LoginRefusal::Failed), 1);
+    server.end();
+}
+
+#[test]
 fn a_stranger_who_says_for_whom_they_ask_is_not_believed() {
     let server = Secured::start_with(["ann".to_owned()], |config, logins| {
         logins.proxies = Default::default();

@@ -16,6 +16,8 @@ use keel_server::{Access, Clock, Config, Metrics, SNAPSHOT_BYTES, Server, StartE
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
+use crate::acks::Choosy;
+
 /// A small server of the shipped balance.
 ///
 /// # Panics
@@ -198,6 +200,17 @@ impl Arena {
         }
     }
 
+    /// Keeps what is sent to an address, for [`heard`](Self::heard).
+    pub fn listen(&self, at: SocketAddr) {
+        self.air.borrow_mut().down.insert(at, VecDeque::new());
+    }
+
+    /// The next datagram that was sent to an address.
+    #[must_use]
+    pub fn heard(&self, at: SocketAddr) -> Option<Vec<u8>> {
+        self.air.borrow_mut().down.get_mut(&at).and_then(VecDeque::pop_front)
+    }
+
     /// How many datagrams the system keeps for the server.
     pub fn keep(&self, datagrams: usize) {
         self.air.borrow_mut().kept = datagrams;
@@ -244,6 +257,7 @@ impl Arena {
             seq: 0,
             is_mute: false,
             is_by_hand: false,
+            choosy: None,
         }
     }
 
@@ -307,6 +321,8 @@ pub struct Peer {
     pub is_mute: bool,
     /// Whether nothing of it is sent but what is sent by hand: nothing that arrives is acknowledged.
     pub is_by_hand: bool,
+    /// What it says has come, if that is not all that has: nothing of what must arrive.
+    pub choosy: Option<Choosy>,
 }
 
 impl Peer {
@@ -321,6 +337,7 @@ impl Peer {
             let datagram = self.air.borrow_mut().down.get_mut(&self.address).and_then(VecDeque::pop_front);
             let Some(mut datagram) = datagram else { break };
             if let Some(payload) = self.netcode.process_packet(&mut datagram) {
+                self.choosy.iter_mut().for_each(|choosy| choosy.take(payload));
                 self.renet.process_packet(payload);
             }
         }
@@ -330,7 +347,11 @@ impl Peer {
         }
         self.read();
         for payload in self.renet.get_packets_to_send() {
-            if !self.is_by_hand {
+            let payload = match &self.choosy {
+                Some(choosy) => choosy.give(payload),
+                None => Some(payload),
+            };
+            if let Some(payload) = payload.filter(|_| !self.is_by_hand) {
                 self.payload(&payload);
             }
         }

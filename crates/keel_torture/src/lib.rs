@@ -5,6 +5,7 @@
 //! make the runs of the suite, those of a fuzzer make its own, and both go through the same functions: [`payloads`],
 //! [`datagrams`], [`codec`], [`ops`], [`balance`], [`saves`].
 
+pub mod acks;
 pub mod arena;
 pub mod balance;
 pub mod choices;

@@ -258,7 +258,7 @@ fn put_message(payload: &mut Vec<u8>, choices: &mut Choices<'_>) {
 }
 
 /// A number as renet writes it: its first two bits give its length.
-fn put(payload: &mut Vec<u8>, number: u64) {
+pub(crate) fn put(payload: &mut Vec<u8>, number: u64) {
     match number {
         0..0x40 => payload.push(number as u8),
         0x40..0x4000 => payload.extend((number as u16 | 0x4000).to_be_bytes()),

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use keel_client::{Command, Hello};
-use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, ToServer, encode};
+use keel_client::{Command, Hello, Who};
+use keel_protocol::{CHANNEL_LOSSY, ToServer, encode};
 use keel_server::Config;
+use keel_torture::acks::Choosy;
 use keel_torture::arena::config;
 use keel_torture::{Arena, Peer, orders};
 
@@ -151,21 +152,42 @@ fn who_asks_for_more_than_it_takes_is_told_so() {
     let mut arena = Arena::new(&config());
     let mut pilots = [arena.pilot(1, "ann")];
     let mut rogue = arena.pilot(2, "rob");
-    let (mut message, mut number) = (1u32, 500u32);
+    // It acknowledges all but what must arrive, and asks for more of that as often as it may.
+    rogue.choosy = Some(Choosy::default());
+    let clock = arena.clock.clone();
+    let mut due = clock.now();
     let (after, words) = put_out(&mut arena, &mut rogue, &mut pilots, |rogue| {
-        // Questions, in packets of its own making: none tells that anything has come.
-        let ask = encode(&ToServer::Log);
-        for _ in 0..4 {
-            number += 1;
-            let head = [&[0][..], &(0x8000_0000 | number).to_be_bytes(), &[CHANNEL_ORDERED, 0, 1]].concat();
-            let place = (0x8000_0000 | message).to_be_bytes();
-            rogue.payload(&[&head[..], &place, &[ask.len() as u8], &ask].concat());
-            message += 1;
+        while due < clock.now() {
+            due += Duration::from_millis(100);
+            rogue.say(&ToServer::Who(Who::Name("ann".to_owned())));
         }
-        rogue.is_by_hand = true;
     });
-    assert!(after < 10.0, "{after} s");
-    assert!(words.starts_with("Your client does not") || words == "You send too many orders.", "{words}");
+    assert_eq!(words, "Your client does not acknowledge what must arrive.");
+    assert!((7.0..10.0).contains(&after), "{after} s");
+    given_back(&mut arena, rogue, &mut pilots);
+}
+
+#[test]
+fn whose_packets_come_backwards_with_holes_has_them_left_out_and_plays_on() {
+    let mut arena = Arena::new(&config());
+    let mut ann = arena.pilot(1, "ann");
+    let ask = encode(&ToServer::Log);
+    // A thousand, as fast as they are taken, from far ahead.
+    for round in 1..=10u32 {
+        for n in (0..100).rev() {
+            let number = 0x8000_0000 | (round * 50_000 + 2 * n);
+            let head = [&[1][..], &number.to_be_bytes(), &[CHANNEL_LOSSY, 0, 1, ask.len() as u8]].concat();
+            ann.payload(&[&head[..], &ask].concat());
+        }
+        if round == 5 {
+            arena.poll();
+            arena.clock.advance(Duration::from_secs(1));
+        }
+    }
+    for _ in 0..200 {
+        arena.turn();
+        assert!(ann.turn(), "put out: {:?}", ann.words);
+    }
 }
 
 /// What a peer had the server keep is given back once it is gone.

@@ -22,6 +22,9 @@ const KEEP_ALIVES: (f32, f32) = (10.0, 20.0);
 /// How long an ordered message may wait for one before it.
 const MOST_GAP: Duration = Duration::from_secs(8);
 
+/// How long nothing of what must arrive may be acknowledged while some of it waits.
+const MOST_STUCK: Duration = Duration::from_secs(8);
+
 /// The share of packets that may get lost, and how long more may.
 const MOST_LOST: f64 = 0.98;
 const MOST_DEAF: Duration = Duration::from_secs(3);
@@ -44,6 +47,9 @@ pub(crate) enum Fault {
     /// Too much waits for an acknowledgement.
     #[error("Your client does not take what it is sent: too much of it waits.")]
     Clogged,
+    /// Nothing of what must arrive is acknowledged, whatever else is.
+    #[error("Your client does not acknowledge what must arrive.")]
+    Stuck,
     /// Nothing is acknowledged.
     #[error("Your client does not acknowledge what it is sent.")]
     Deaf,
@@ -59,6 +65,10 @@ pub(super) struct Flow {
     /// Ordered messages that were delivered when the first of those that wait now began to.
     gap: Option<(u64, Duration)>,
     deaf: Option<Duration>,
+    /// Bytes of ordered messages that the client was sent.
+    pub(super) said: u64,
+    /// Bytes of them that were acknowledged when the last of those was, while others wait.
+    stuck: Option<(u64, Duration)>,
     pub(super) lossy: u32,
     /// Whether it connected in this poll.
     pub(super) is_new: bool,
@@ -78,6 +88,8 @@ impl Flow {
             keep_alives: Bucket::full(KEEP_ALIVES.0, KEEP_ALIVES.1, now),
             gap: None,
             deaf: None,
+            said: 0,
+            stuck: None,
             lossy: 0,
             is_new: true,
             is_due: false,
@@ -136,16 +148,21 @@ impl Flow {
     }
 
     /// Looks whether the client takes what it is sent, and ends what it begins. `lost` is the share of packets of the last
-    /// seconds that it has not acknowledged.
-    pub(super) fn look(&mut self, lost: f64, now: Duration) {
+    /// seconds that it has not acknowledged, `waiting` the bytes of ordered messages.
+    pub(super) fn look(&mut self, lost: f64, waiting: usize, now: Duration) {
         let Course { delivered, come, .. } = self.course;
         self.gap = (come > delivered).then(|| self.gap.filter(|gap| gap.0 == delivered).unwrap_or((delivered, now)));
+        let acknowledged = self.said.saturating_sub(waiting as u64);
+        let stuck = self.stuck.filter(|stuck| stuck.0 == acknowledged).unwrap_or((acknowledged, now));
+        self.stuck = (waiting > 0).then_some(stuck);
         self.deaf = (lost > MOST_LOST).then(|| self.deaf.unwrap_or(now));
         let is_over = |since: Duration, most: Duration| now.saturating_sub(since) > most;
         if self.gap.is_some_and(|(_, since)| is_over(since, MOST_GAP)) {
             self.fault.get_or_insert(Fault::Gap);
         } else if self.deaf.is_some_and(|since| is_over(since, MOST_DEAF)) {
             self.fault.get_or_insert(Fault::Deaf);
+        } else if self.stuck.is_some_and(|(_, since)| is_over(since, MOST_STUCK)) {
+            self.fault.get_or_insert(if self.deaf.is_some() { Fault::Deaf } else { Fault::Stuck });
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! renet trusts whoever has a connection. It takes the index of a slice at its word, and that a later one names the same
 //! count; it counts what waits by the bytes of messages, so messages of none, or of one byte, wait at many times that cost; and
-//! it keeps a range for each hole in the numbers of packets, however many there are. What our clients send is small whole
+//! it keeps a range for each hole in the numbers of packets, however many there are if they come backwards. What our clients send is small whole
 //! messages, a few in a packet, and acknowledgements of what they were sent. Here that is read to the last byte.
 
 use keel_protocol::{CHANNEL_LOSSY, CHANNEL_ORDERED, MAX_ORDER, MOST_AHEAD};
@@ -27,12 +27,42 @@ pub(super) struct Course {
     pub(super) come: u64,
     /// Packets that the client was sent.
     pub(super) sent: u64,
+    /// Which of the last numbers before `next` have come.
+    heard: Heard,
+}
+
+/// A bit for each of the last [`MOST_LATE`] numbers, at its remainder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Heard([u64; (MOST_LATE / 64) as usize]);
+
+impl Heard {
+    const fn bit(number: u64) -> (usize, u64) {
+        ((number % MOST_LATE / 64) as usize, 1 << (number % 64))
+    }
+
+    const fn has(&self, number: u64) -> bool {
+        let (word, bit) = Self::bit(number);
+        self.0[word] & bit != 0
+    }
+
+    const fn add(&mut self, number: u64) {
+        let (word, bit) = Self::bit(number);
+        self.0[word] |= bit;
+    }
+
+    /// Makes room for the numbers from the next one to one that has come.
+    fn go_on(&mut self, next: u64, number: u64) {
+        for skipped in next.max(number.saturating_sub(MOST_LATE - 1))..=number {
+            let (word, bit) = Self::bit(skipped);
+            self.0[word] &= !bit;
+        }
+    }
 }
 
 /// A payload that renet may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sane {
-    /// It comes so late that it is of no use any more.
+    /// It comes so late, or so much by itself, that renet is better off without it. What matters in it is sent again.
     Late,
     /// Messages.
     Ordered,
@@ -58,12 +88,23 @@ impl Course {
             // Slices: nothing that a client says is so long.
             _ => return None,
         };
-        if number.saturating_add(MOST_LATE) < self.next {
+        if number.saturating_add(MOST_LATE) < self.next || self.is_alone(number) {
             return Some(Sane::Late);
         }
-        self.next = self.next.max(number + 1);
+        if number >= self.next {
+            self.heard.go_on(self.next, number);
+            self.next = number + 1;
+        }
+        self.heard.add(number);
         self.come = self.come.max(come);
         Some(sane)
+    }
+
+    /// Whether a packet comes late and neither of its neighbours has come. It would leave one more range in what renet acknowledges,
+    /// and of those that are made backwards renet keeps any number.
+    fn is_alone(&self, number: u64) -> bool {
+        let has = |number: u64| number < self.next && number + MOST_LATE >= self.next && self.heard.has(number);
+        number < self.next && !(has(number) || has(number + 1) || number.checked_sub(1).is_some_and(has))
     }
 
     /// The number after the newest message's.
@@ -133,7 +174,7 @@ mod tests {
         { course }.check(payload)
     }
 
-    const BEGUN: Course = Course { next: 0, delivered: 0, come: 0, sent: 0 };
+    const BEGUN: Course = Course { next: 0, delivered: 0, come: 0, sent: 0, heard: Heard([0; 4]) };
 
     #[test]
     fn numbers_of_every_length_are_read() {
@@ -204,11 +245,68 @@ mod tests {
 
     #[test]
     fn what_comes_far_too_late_is_left_out() {
-        let mut course = Course { next: 1000, ..BEGUN };
+        let mut course = Course { next: 1000, heard: Heard([u64::MAX; 4]), ..BEGUN };
         assert_eq!(course.check(&[1, 0x42, 0xe7, 1, 0, 1, 1, 9]), Some(Sane::Late), "743 after 999");
         assert_eq!(course.check(&[1, 0x42, 0xe8, 1, 0, 1, 1, 9]), Some(Sane::Lossy(1)), "744 after 999");
         assert_eq!(course.next, 1000);
         assert_eq!(course.check(&[0, 0x43, 0xe8, 0, 0, 1, 4, 1, 9]), Some(Sane::Ordered));
         assert_eq!((course.next, course.come), (1001, 5));
+    }
+
+    /// A lossy message in a packet of a number.
+    fn numbered(number: u64) -> Vec<u8> {
+        [&[1][..], &(0x8000_0000 | number as u32).to_be_bytes(), &[1, 0, 1, 1, 9]].concat()
+    }
+
+    #[test]
+    fn one_that_comes_late_is_taken_beside_another_and_left_out_alone() {
+        let mut course = BEGUN;
+        for (number, sane) in [
+            (0, Sane::Lossy(1)),
+            (9, Sane::Lossy(1)),
+            (8, Sane::Lossy(1)),
+            (6, Sane::Late),
+            (7, Sane::Lossy(1)),
+            (6, Sane::Lossy(1)),
+            (1, Sane::Lossy(1)),
+            (3, Sane::Late),
+            (9, Sane::Lossy(1)),
+            (300, Sane::Lossy(1)),
+            (44, Sane::Late),
+            (299, Sane::Lossy(1)),
+            (1000, Sane::Lossy(1)),
+            (999 - 255, Sane::Late),
+            (1001, Sane::Lossy(1)),
+        ] {
+            assert_eq!(course.check(&numbered(number)), Some(sane), "{number}");
+        }
+    }
+
+    #[test]
+    fn whatever_numbers_come_all_that_renet_acknowledges_of_them_fits_a_packet() {
+        // Backwards with a hole between any two, in leaps; the same with a neighbour for each; forwards and then back again.
+        let leap = |step: u64, at: u64| (0..at).rev().step_by(step as usize);
+        let ways: [(&str, Box<dyn Fn(u64) -> Vec<u64>>); 3] = [
+            ("backwards", Box::new(|base| leap(2, 250).map(|n| base + n).collect())),
+            ("in pairs", Box::new(|base| leap(3, 250).flat_map(|n| [base + n + 1, base + n]).collect())),
+            ("to and fro", Box::new(|base| (0..250).step_by(2).chain((1..250).step_by(3)).map(|n| base + n).collect())),
+        ];
+        for (way, numbers) in ways {
+            let mut renet = renet::RenetServer::new(keel_protocol::connection_config());
+            renet.add_connection(1);
+            let (mut course, mut base) = (BEGUN, 0);
+            for _ in 0..100 {
+                for number in numbers(base) {
+                    let payload = numbered(number);
+                    if course.check(&payload) != Some(Sane::Late) {
+                        renet.process_packet_from(&payload, 1).unwrap();
+                    }
+                }
+                base += 20_000;
+            }
+            let packets = renet.get_packets_to_send(1).unwrap();
+            let longest = packets.iter().map(Vec::len).max();
+            assert!(longest.is_some_and(|length| length < renetcode::NETCODE_MAX_PAYLOAD_BYTES), "{way}: {longest:?}");
+        }
     }
 }
