@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keel_client::{Client, Command, Event, Hello};
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, connection_config, decode, encode};
-use keel_server::{Config, Server};
+use keel_server::{Config, Metrics, Server};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
@@ -18,6 +18,7 @@ use crate::arena::config;
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
+    metrics: Arc<Metrics>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,19 +37,21 @@ impl Running {
         let thread = spawn(move || {
             let mut server = Server::start(&Config { layer: 3, ..config() }).expect("a sound configuration");
             prepare(&mut server);
-            tell.send(server.address()).expect("someone who waits for it");
+            tell.send((server.address(), server.handle().metrics)).expect("someone who waits for it");
             server.run(&flag);
         });
-        Self { address: told.recv().expect("a server that starts"), stop, thread: Some(thread) }
+        let (address, metrics) = told.recv().expect("a server that starts");
+        Self { address, metrics, stop, thread: Some(thread) }
     }
 
     /// Stops it.
     ///
     /// # Panics
-    /// When it has panicked.
+    /// When it has panicked, also if it has caught that.
     pub fn end(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().into_iter().for_each(|thread| thread.join().expect("the server did not panic"));
+        assert_eq!(self.metrics.faults(), 0, "the server fell");
     }
 }
 

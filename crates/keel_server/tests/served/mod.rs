@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keel_client::{Client, Hello, OwnShip, Pool};
 use keel_protocol::snapshot::rounded;
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
-use keel_server::{Access, Config, Report, SNAPSHOT_BYTES, Server};
+use keel_server::{Access, Config, Metrics, Report, SNAPSHOT_BYTES, Server};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NetcodeClient};
 
@@ -36,6 +36,7 @@ pub(crate) fn config() -> Config {
 
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
+    metrics: Arc<Metrics>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Report>>,
 }
@@ -48,15 +49,18 @@ impl Running {
         // An app stays on the thread that made it.
         let thread = std::thread::spawn(move || {
             let server = Server::start(&config()).unwrap();
-            tell.send(server.address()).unwrap();
+            tell.send((server.address(), server.handle().metrics)).unwrap();
             server.run(&flag)
         });
-        Self { address: told.recv().unwrap(), stop, thread: Some(thread) }
+        let (address, metrics) = told.recv().unwrap();
+        Self { address, metrics, stop, thread: Some(thread) }
     }
 
     pub(crate) fn end(mut self) -> Report {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().expect("the server did not panic")
+        let report = self.thread.take().unwrap().join().expect("the server did not panic");
+        assert_eq!(self.metrics.faults(), 0, "the server fell");
+        report
     }
 }
 
