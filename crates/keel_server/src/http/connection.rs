@@ -228,7 +228,7 @@ mod tests {
         let (stop, stopped) = watch::channel(false);
         let nowhere: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
         let proxies = "10.0.0.0/8".parse().unwrap();
-        (Crowd::new(Listener { limits, proxies, ..Listener::new(nowhere, router) }, stopped), stop)
+        (Crowd::new(Listener { proxies, limits, ..Listener::new(nowhere, router) }, stopped), stop)
     }
 
     /// One who connects from somewhere and says something, which is read as far as it goes.
