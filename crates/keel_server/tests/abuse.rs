@@ -40,6 +40,7 @@ fn a_client_that_sends_slices_is_put_out_and_the_server_stands() {
         rogue.payload(&[kind, 0, 0, 0, 9, 2, 1, 0]);
         assert_eq!(rogue.last_words().as_deref(), Some(NONSENSE));
     }
+    assert!(steps_in_a_second(&mut ann) >= 17);
     // Messages of no bytes that would wait for one that never comes.
     let mut rogue = Rogue::connect(server.address, 79);
     rogue.payload(&[0, 0, 0, 0, 2, 1, 0, 2, 0]);
