@@ -410,12 +410,11 @@ mod tests {
     #[test]
     fn the_last_few_networks_of_an_account_are_remembered_also_in_a_file_of_the_version_before() {
         let folder = tempfile::tempdir().unwrap();
-        let old = Connection::open(folder.path().join(FILE)).unwrap();
-        old.execute_batch(LAYOUT).unwrap();
-        old.execute_batch(
-            "INSERT INTO account (key, name, password, created, changed) VALUES ('ann', 'Ann', '', 1, 1)",
-        )
-        .unwrap();
+        // One of version 1 has all but the networks.
+        let old = Accounts::open(folder.path()).unwrap();
+        old.add("Ann", &hashed("correct horse")).unwrap();
+        let old = old.connection;
+        old.execute_batch("DROP TABLE seen").unwrap();
         old.pragma_update(None, "user_version", 1).unwrap();
         let accounts = Accounts::open(folder.path()).unwrap();
         assert_eq!(accounts.list().unwrap()[0].name, "Ann");
