@@ -44,11 +44,12 @@ fn flown(login: &str, name: &str, password: &str, lines: &str) -> (String, Strin
 
 #[test]
 fn an_operator_makes_accounts_and_pilots_fly_by_them() {
-    let data = tempfile::tempdir().unwrap();
-    let data = data.path();
+    let place = tempfile::tempdir().unwrap();
+    let data = &place.path().join("data");
     add(data, "Ann");
+    assert_eq!(fs::metadata(data).unwrap().mode() & 0o777, 0o700);
     let (server, login) = Server::start_secured(data, &[]);
-    for file in ["connect.key", "accounts.sqlite"] {
+    for file in ["connect.key", "accounts.sqlite", "lock"] {
         assert_eq!(fs::metadata(data.join(file)).unwrap().mode() & 0o777, 0o600, "{file}");
     }
     let (log, errors, content) = flown(&login, "ann", PASSWORD, "dock\nawait docked 5\nshow fleet\n");
