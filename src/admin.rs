@@ -96,7 +96,7 @@ enum Command {
         #[arg(allow_negative_numbers = true)]
         row: i32,
     },
-    /// Let nobody in any more; who plays goes on
+    /// Let nobody new in any more; who is in stays
     Drain {
         /// Let in again who comes
         #[arg(long)]

@@ -88,9 +88,9 @@ pub enum Request {
         /// The sector's row.
         row: i32,
     },
-    /// Lets nobody in any more, or again. Who plays goes on.
+    /// Lets nobody new in any more, or again. Who is in stays.
     Drain {
-        /// Whether nobody is let in.
+        /// Whether nobody new is let in.
         on: bool,
     },
     /// Stops the server after a while, of which pilots are told as it passes.

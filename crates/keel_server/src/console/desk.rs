@@ -109,7 +109,7 @@ impl Server {
                     self.admission.open(Bar::Draining);
                 }
                 if on {
-                    "Nobody is let in any more."
+                    "Nobody new is let in any more."
                 } else {
                     "Who comes is let in, unless something else is in the way."
                 }
