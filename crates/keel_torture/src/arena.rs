@@ -133,7 +133,8 @@ pub struct Arena {
     /// How long the server said that it may rest.
     rest: Duration,
     begun: Instant,
-    next_port: u16,
+    /// Addresses that were given.
+    addresses: u32,
 }
 
 impl Arena {
@@ -157,7 +158,7 @@ impl Arena {
         let pipes = Box::new(Pipes(Rc::clone(&air)));
         let server = Server::start_on(config, pipes, Box::new(clock.clone()))?;
         let metrics = server.handle().metrics;
-        Ok(Self { server, clock, metrics, air, rest: Duration::ZERO, begun: Instant::now(), next_port: 1024 })
+        Ok(Self { server, clock, metrics, air, rest: Duration::ZERO, begun: Instant::now(), addresses: 0 })
     }
 
     /// One turn of the server's loop, after the rest that it wanted.
@@ -218,9 +219,9 @@ impl Arena {
 
     /// An address that nobody has had.
     pub fn address(&mut self) -> SocketAddr {
-        let [high, low] = self.next_port.to_be_bytes();
-        self.next_port = self.next_port.wrapping_add(1);
-        SocketAddr::from(([127, 1, high, low], 4000))
+        let [_, high, middle, low] = (self.addresses + 0x1_0000).to_be_bytes();
+        self.addresses += 1;
+        SocketAddr::from(([127, high, middle, low], 4000))
     }
 
     /// Someone at an address that nobody has had, who begins a handshake.
