@@ -37,6 +37,7 @@ use crate::wormholes::{End, Place, Sought, Wormhole, Wormholes};
 /// All that a ship's rows are made of.
 #[derive(QueryData)]
 pub(super) struct ShipParts {
+    entity: Entity,
     ship: Ref<'static, Ship>,
     fitted: Ref<'static, Fitted>,
     condition: Ref<'static, Condition>,
@@ -149,7 +150,9 @@ pub(super) struct Own<'w> {
 #[derive(Default)]
 pub(super) struct Known {
     is_begun: bool,
-    ships: BTreeMap<ShipId, u8>,
+    ships: BTreeMap<ShipId, ()>,
+    /// The ship at each entity's place, and which of its parts were there. Looked at for every ship, so no map.
+    present: Vec<(ShipId, u8)>,
     /// The squads, and whether each was alert.
     squads: BTreeMap<SquadId, bool>,
     alert: BTreeSet<PilotId>,
@@ -159,6 +162,22 @@ pub(super) struct Known {
     found: BTreeMap<PilotId, BTreeSet<(WormholeId, End)>>,
     charters: BTreeMap<CharterId, Charter>,
     shots: BTreeMap<PilotId, Told>,
+}
+
+impl Known {
+    /// Notes which parts of a ship are there; which were, and whether it is new.
+    fn see(&mut self, entity: Entity, id: ShipId, present: u8) -> (u8, bool) {
+        let place = entity.index_u32() as usize;
+        if place >= self.present.len() {
+            self.present.resize(place + 1, (ShipId::default(), 0));
+        }
+        let (was, before) = std::mem::replace(&mut self.present[place], (id, present));
+        let is_new = was != id;
+        if is_new {
+            self.ships.insert(id, ());
+        }
+        (before, is_new)
+    }
 }
 
 /// Which shots of a combat log the last cut had, by how many came before each.
@@ -301,14 +320,13 @@ impl Rest<'_, '_> {
     fn ships(&self, own: &Own, ships: &Query<ShipParts>, known: &mut Known, rows: &mut Rows) {
         for parts in ships {
             let id = parts.ship.id;
-            let present = parts.present();
-            let before = known.ships.insert(id, present);
-            if before.is_none() || parts.ship.is_changed() || parts.fitted.is_changed() {
+            let (before, is_new) = known.see(parts.entity, id, parts.present());
+            if is_new || parts.ship.is_changed() || parts.fitted.is_changed() {
                 let squad = self.squads.get(parts.fleet.0).ok().map(|(squad, ..)| squad.id);
                 let Ship { owner, faction, .. } = *parts.ship;
                 rows.say(Kind::Ship, id, ShipRow { id, owner, faction, fit: parts.fitted.0, squad });
             }
-            if before != Some(present) || parts.is_state_changed() {
+            if is_new || before != parts.present() || parts.is_state_changed() {
                 self.state(&parts, rows);
             }
         }
