@@ -91,7 +91,7 @@ impl Keel {
             let passed = step - cycle.since;
             let held = share(cycle.battery, sheet.battery) + sheet.battery_per_step * passed as f32;
             ship.get_mut::<Battery>().expect("every ship has a battery").0 = held.min(sheet.battery);
-            let ends = (now - passed) + crate::workload::CYCLE_STEPS;
+            let ends = now + crate::workload::CYCLE_STEPS - passed;
             ship.get_mut::<Gun>().expect("every ship has a gun").ready_at = Moment::of_step(ends);
             if !ship.contains::<Locking>() || workload.is_retargeted(step, number) {
                 let target = self.ships[workload.target(step, number) as usize - 1];
