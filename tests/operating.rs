@@ -67,7 +67,7 @@ fn hears(events: &[Event], text: &str) -> bool {
 
 #[test]
 fn an_operator_looks_at_a_server_and_has_it_do_things() {
-    let server = Server::start(&["--name", "Deep end", "--max-clients", "9"]);
+    let server = Server::start(&["--name", "Deep end", "--max-clients", "9", "--save-steps", "72000"]);
     let mut ann = join(&server, "ann");
 
     let status = said(&mut admin(&server, &["status"]));

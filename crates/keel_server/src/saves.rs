@@ -12,6 +12,8 @@
 mod backup;
 mod check;
 mod dump;
+#[cfg(test)]
+mod fake;
 mod files;
 mod keep;
 mod lock;

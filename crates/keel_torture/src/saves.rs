@@ -68,7 +68,7 @@ impl Default for Range {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/saves");
         let files = ["version-1.sqlite", "version-2.sqlite"].map(|name| {
             let file = fs::read(samples.join(name)).expect("a sample");
-            let rows = match open(&place(directory.path(), &file)) {
+            let rows = match Store::open(&place(directory.path(), &file)) {
                 Ok(Opened::Whole(store)) => rows(&store).expect("a whole sample"),
                 _ => Rows::new(),
             };
@@ -90,10 +90,6 @@ fn place(directory: &Path, save: &[u8]) -> PathBuf {
     let data = tempfile::tempdir_in(directory).expect("room for a directory").keep();
     fs::write(data.join("world.sqlite"), save).expect("room for a file");
     data
-}
-
-fn open(data: &Path) -> Result<Opened, saves::SaveError> {
-    Store::open(data)
 }
 
 /// The save of a world in which three pilots have given every kind of order.
@@ -137,7 +133,7 @@ impl Range {
         for _ in 0..=choices.below(4) {
             choices.spoil(&mut file);
         }
-        if let Ok(Opened::Whole(store)) = open(&place(self.directory.path(), &file))
+        if let Ok(Opened::Whole(store)) = Store::open(&place(self.directory.path(), &file))
             && let Ok(read) = rows(&store)
         {
             assert!(read == *written, "a spoilt file was read as something else");

@@ -153,34 +153,16 @@ pub(super) fn shift(files: &Files, most: u32) -> Result<(), SaveError> {
 #[cfg(test)]
 mod tests {
     use super::super::Opened;
+    use super::super::fake::Fake;
     use super::super::store::Store;
     use super::*;
-
-    /// A world of no rows.
-    struct Nothing;
-
-    impl super::super::Cut for Nothing {
-        fn step(&self) -> u64 {
-            1
-        }
-
-        fn is_whole(&self) -> bool {
-            true
-        }
-
-        fn merge(&mut self, newer: Self) {
-            *self = newer;
-        }
-
-        fn rows(&self, _: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {}
-    }
 
     #[test]
     fn a_copy_that_is_broken_is_no_word_against_the_save() {
         let data = tempfile::tempdir().unwrap();
         let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
         let mut store = vacant.begin(1);
-        store.save(&Nothing).unwrap();
+        store.save(&Fake { step: 1, rows: 0, bytes: 0 }).unwrap();
         store.close().unwrap();
         let blamed = || blame(&store.files, Trouble::Broken("a page of it".to_owned()));
         assert!(matches!(blamed(), Trouble::Refused(reason) if reason == "the copy is broken: a page of it"));

@@ -438,28 +438,12 @@ fn rows_but(on: &Connection, seen: &BTreeSet<(String, u64)>) -> rusqlite::Result
 
 #[cfg(test)]
 mod tests {
+    use super::super::fake::Fake;
     use super::*;
 
-    /// Rows of some bytes each.
-    struct Rows(u64, usize);
-
-    impl Cut for Rows {
-        fn step(&self) -> u64 {
-            self.0
-        }
-
-        fn is_whole(&self) -> bool {
-            true
-        }
-
-        fn merge(&mut self, newer: Self) {
-            *self = newer;
-        }
-
-        fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
-            let data = vec![self.0 as u8; self.1];
-            (0..100).for_each(|id| put("row", id, Some(&data)));
-        }
+    /// A hundred rows of so many bytes each.
+    fn of(step: u64, bytes: usize) -> Fake {
+        Fake { step, rows: 100, bytes }
     }
 
     #[test]
@@ -467,17 +451,17 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
         let mut store = vacant.begin(1);
-        store.save(&Rows(1, 100)).unwrap();
+        store.save(&of(1, 100)).unwrap();
         let before = store.meta.clone();
         for _ in 0..3 {
             store.ready().unwrap();
             let live = store.live.as_ref().unwrap();
             live.connection.pragma_update(None, "max_page_count", 8).unwrap();
-            let trouble = store.save(&Rows(2, 1_000)).unwrap_err();
+            let trouble = store.save(&of(2, 1_000)).unwrap_err();
             assert!(matches!(&trouble, Trouble::Refused(reason) if reason.contains("full")), "{trouble}");
             assert_eq!((&store.meta, store.wants_whole()), (&before, false));
         }
-        store.save(&Rows(3, 1_000)).unwrap();
+        store.save(&of(3, 1_000)).unwrap();
         store.close().unwrap();
         assert_eq!(look(&store.files.save()).unwrap().1.meta.unwrap().step, 3);
     }
@@ -487,13 +471,13 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
         let mut store = vacant.begin(1);
-        store.save(&Rows(1, 100)).unwrap();
+        store.save(&of(1, 100)).unwrap();
         for length in [MAX_ROW + 1, 2 * MAX_ROW] {
-            let trouble = store.save(&Rows(2, length)).unwrap_err();
+            let trouble = store.save(&of(2, length)).unwrap_err();
             assert!(matches!(trouble, Trouble::Refused(_)), "{trouble:?}");
             assert!(!store.wants_whole());
         }
-        store.save(&Rows(3, 200)).unwrap();
+        store.save(&of(3, 200)).unwrap();
     }
 
     #[test]
@@ -502,9 +486,9 @@ mod tests {
             let data = tempfile::tempdir().unwrap();
             let Opened::New(vacant) = Store::open(data.path()).unwrap() else { panic!("there is a save") };
             let mut store = vacant.begin(1);
-            store.save(&Rows(1, 100)).unwrap();
+            store.save(&of(1, 100)).unwrap();
             let before = store.meta.clone();
-            store.save(&Rows(2, 100)).unwrap();
+            store.save(&of(2, 100)).unwrap();
             let after = store.meta.clone();
             // As if SQLite had said that it failed.
             (store.live, store.meta, store.attempted) = (None, before.clone(), Some(after));
@@ -514,7 +498,7 @@ mod tests {
                 before.write(&live.connection).unwrap();
                 store.meta = before;
             }
-            store.save(&Rows(3, 100)).unwrap();
+            store.save(&of(3, 100)).unwrap();
             assert_eq!(store.meta.step, 3);
         }
     }

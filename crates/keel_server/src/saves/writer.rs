@@ -415,41 +415,21 @@ mod tests {
     use std::fs;
 
     use super::super::Opened;
+    use super::super::fake::Fake;
     use super::*;
 
-    /// A world of one row.
-    struct One(u64);
-
-    impl Cut for One {
-        fn step(&self) -> u64 {
-            self.0
-        }
-
-        fn is_whole(&self) -> bool {
-            true
-        }
-
-        fn merge(&mut self, newer: Self) {
-            *self = newer;
-        }
-
-        fn rows(&self, put: &mut dyn FnMut(&str, u64, Option<&[u8]>)) {
-            put("row", 1, Some(&self.0.to_le_bytes()));
-        }
-    }
-
-    fn thread(store: Store) -> Thread<One> {
+    fn thread(store: Store) -> Thread<Fake> {
         let settings = Settings { copies: 1, copy_every: Duration::from_secs(1), ..Settings::default() };
         let (slot, status) = (Mutex::new(Slot { cut: None, close: None }), Arc::new(Status::new(Report::default())));
         Thread::new(store, settings, Arc::new(Shared { slot, wake: Condvar::new(), status }))
     }
 
-    fn save(thread: &mut Thread<One>, step: u64) {
-        thread.held = Some(Waiting { cut: One(step), since: Instant::now() });
+    fn save(thread: &mut Thread<Fake>, step: u64) {
+        thread.held = Some(Waiting { cut: Fake { step, rows: 1, bytes: 8 }, since: Instant::now() });
         thread.save();
     }
 
-    fn copy(thread: &mut Thread<One>) {
+    fn copy(thread: &mut Thread<Fake>) {
         thread.copy_at = Some(Instant::now());
         thread.keep_copies();
         assert!(thread.copier.is_some());

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use keel_server::saves::{Cut, Meta, Opened, SaveError, Settings, Status, Store, Writer};
+use keel_server::saves::{self, Cut, Meta, Opened, SaveError, Settings, Status, Store, Writer};
+
+/// Waiting for the writer at most.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// All rows that there are.
 pub(crate) type Rows = BTreeMap<(String, u64), Vec<u8>>;
@@ -107,7 +110,7 @@ pub(crate) fn found(directory: &Path, count: u64) -> Result<Meta, SaveError> {
 
 /// Waits for the writer, which has a thread of its own.
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(20);
+    let end = Instant::now() + LONG;
     while !is_so() {
         assert!(Instant::now() < end, "never {what}");
         std::thread::sleep(Duration::from_millis(1));
@@ -127,7 +130,7 @@ pub(crate) fn make(directory: &Path, steps: u64, count: u64) {
         saved(&status, step - 1);
         writer.submit(change(step, count));
     }
-    assert!(writer.finish(Duration::from_secs(20)).is_saved);
+    assert!(writer.finish(LONG).is_saved);
 }
 
 /// The bytes of all files of a directory, by name.
@@ -153,4 +156,57 @@ pub(crate) fn lay_out(directory: &Path, files: &BTreeMap<String, Vec<u8>>) {
     for (name, bytes) in files {
         std::fs::write(directory.join(name), bytes).unwrap();
     }
+}
+
+/// A save with copies, the newest of step 20, and the save of step 25.
+pub(crate) fn with_copies(data: &Path, count: u64) {
+    let every = Settings { copies: 3, copy_every: Duration::from_millis(1), ..SOON };
+    let writer = begin(data, every);
+    let status = writer.status();
+    writer.submit(whole(1, count));
+    for step in 2..=20 {
+        saved(&status, step - 1);
+        writer.submit(change(step, count));
+    }
+    saved(&status, 20);
+    until("copied", || {
+        saves::inspect(data)
+            .unwrap()
+            .kept
+            .first()
+            .is_some_and(|copy| copy.save.as_ref().is_ok_and(|copy| copy.meta.as_ref().unwrap().step == 20))
+    });
+    assert!(writer.finish(LONG).is_saved);
+    let writer = Writer::start(*open(data).unwrap(), SOON).unwrap();
+    for step in 21..=25 {
+        writer.submit(change(step, count));
+    }
+    assert!(writer.finish(LONG).is_saved);
+}
+
+/// What a directory's files are after a kill between the two renames by which one save takes the place of another: the old
+/// one is put aside, its log perhaps not yet, and the new one has the name that it was made by.
+pub(crate) fn between_renames(data: &Path, new: &[u8], is_log_left: bool) {
+    let mut all = files(data);
+    let save = all.remove("world.sqlite").unwrap();
+    all.insert("world.broken-20260101T000000Z.sqlite".to_owned(), save);
+    if is_log_left {
+        all.insert("world.sqlite-wal".to_owned(), b"of the old one".to_vec());
+    }
+    all.insert("world.new.sqlite".to_owned(), new.to_vec());
+    lay_out(data, &all);
+}
+
+/// A save of version 1, which has another table instead of what a save says of itself now.
+pub(crate) fn old(data: &Path) {
+    make(data, 3, 40);
+    let connection = rusqlite::Connection::open(data.join("world.sqlite")).unwrap();
+    connection.execute_batch("DROP TABLE meta; CREATE TABLE world (seed INTEGER); INSERT INTO world VALUES (7); PRAGMA user_version = 1;").unwrap();
+}
+
+/// The lines of a save told as text.
+pub(crate) fn export(data: &Path) -> Vec<String> {
+    let mut text = Vec::new();
+    saves::export(data, &mut text).unwrap();
+    String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
 }

@@ -320,13 +320,14 @@ impl Rest<'_, '_> {
     fn ships(&self, own: &Own, ships: &Query<ShipParts>, known: &mut Known, rows: &mut Rows) {
         for parts in ships {
             let id = parts.ship.id;
-            let (before, is_new) = known.see(parts.entity, id, parts.present());
+            let present = parts.present();
+            let (before, is_new) = known.see(parts.entity, id, present);
             if is_new || parts.ship.is_changed() || parts.fitted.is_changed() {
                 let squad = self.squads.get(parts.fleet.0).ok().map(|(squad, ..)| squad.id);
                 let Ship { owner, faction, .. } = *parts.ship;
                 rows.say(Kind::Ship, id, ShipRow { id, owner, faction, fit: parts.fitted.0, squad });
             }
-            if is_new || before != parts.present() || parts.is_state_changed() {
+            if is_new || before != present || parts.is_state_changed() {
                 self.state(&parts, rows);
             }
         }
