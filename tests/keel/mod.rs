@@ -10,8 +10,15 @@ use std::time::{Duration, Instant};
 pub(crate) const KEEL: &str = env!("CARGO_BIN_EXE_keel");
 
 pub(crate) fn keel(args: &[&str]) -> Command {
-    let mut command = Command::new(KEEL);
-    command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    let mut command = in_place(KEEL.as_ref());
+    command.args(args);
+    command
+}
+
+/// A binary that runs where the balance is.
+fn in_place(binary: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
     command
 }
 
@@ -34,9 +41,14 @@ impl Server {
 
     /// One that takes whoever asks, with a data directory of its own.
     pub(crate) fn start_with(args: &[&str], set: impl FnOnce(&mut Command) -> &mut Command) -> Self {
+        Self::start_of(KEEL.as_ref(), args, set)
+    }
+
+    /// The same, of a binary that lies somewhere else.
+    pub(crate) fn start_of(binary: &Path, args: &[&str], set: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let mut command =
-            keel(&["serve", "--unsecured", "--bind", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--data"]);
+        let mut command = in_place(binary);
+        command.args(["serve", "--unsecured", "--bind", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--data"]);
         let mut server = Self::spawn(set(command.arg(data.path()).args(args)));
         server.own = Some(data);
         server
