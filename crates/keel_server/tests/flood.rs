@@ -47,10 +47,14 @@ fn flood(server: SocketAddr, sent: &AtomicU64, stop: &AtomicBool) {
     }
 }
 
+/// A pilot's orders are at least so far apart: for long that is within what a pilot may send.
+const REST: Duration = Duration::from_millis(100);
+
 /// A pilot who orders something all the time; how long the answers take.
 struct Playing {
     client: Client,
     asked: Option<(u32, Instant)>,
+    next: Instant,
     delays: Vec<Duration>,
 }
 
@@ -64,13 +68,15 @@ impl Playing {
                 self.asked = None;
             }
         }
-        if let (None, Some(ship)) = (self.asked, self.client.replica().active()) {
+        if let (None, Some(ship)) = (self.asked, self.client.replica().active().filter(|_| Instant::now() >= self.next))
+        {
             let command = if self.delays.len().is_multiple_of(2) {
                 Command::Move { ship: ship.id, col: (self.delays.len() as i32 % 7) - 3, row: 0 }
             } else {
                 Command::Hold { ship: ship.id }
             };
             self.asked = Some((self.client.send(command).unwrap(), Instant::now()));
+            self.next = Instant::now() + REST;
         }
     }
 }
@@ -128,7 +134,7 @@ fn pilots_play_on_and_a_crowd_gets_in_through_a_flood_of_bad_tokens() {
     let pilot = |nth| Client::connect_as(server.login(&format!("p{nth}"))).unwrap();
     let mut playing = Vec::new();
     for nth in 0..PILOTS {
-        playing.push(Playing { client: pilot(nth), asked: None, delays: Vec::new() });
+        playing.push(Playing { client: pilot(nth), asked: None, next: Instant::now(), delays: Vec::new() });
         playing.iter_mut().for_each(Playing::turn);
     }
     let begun = Instant::now();
