@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use keel_server::saves::{self, Opened, Store};
 use keel_server::{Config, LoadError, Request, SaveConfig, StartError};
@@ -106,10 +107,13 @@ fn played(data: &Path) -> Vec<String> {
         }
         arena.step();
     }
-    let mut answered = arena.server.handle().console.ask(Request::Save).expect("a console");
-    while answered.try_recv().is_err() {
-        arena.step();
-        std::thread::sleep(std::time::Duration::from_millis(1));
+    let _answered = arena.server.handle().console.ask(Request::Save).expect("a console");
+    arena.step();
+    // No further step, or it would depend on the disk what is in it.
+    let last = arena.server.steps();
+    let saved = || Some(saves::inspect(data).ok()?.save.ok()?.meta?.step);
+    while saved() != Some(last) {
+        std::thread::sleep(Duration::from_millis(1));
     }
     let mut text = Vec::new();
     saves::export(data, &mut text).expect("a save");

@@ -62,6 +62,7 @@ fn any_save_is_taken_up_or_refused() {
         range.run(&seeded(2_000_000 + seed, 512));
     }
     assert!(range.worlds > 10 && range.refused > 10, "{} worlds, {} refused", range.worlds, range.refused);
+    println!("{} worlds, {} refused", range.worlds, range.refused);
 }
 
 #[test]
