@@ -24,7 +24,7 @@ pub(crate) use endpoints::ADMIN_SOCKET;
 pub(crate) use signals::stop_by_signals;
 
 use layers::Flags;
-use settings::Settings;
+use settings::{Settings, StormClock};
 
 /// What an operator should know besides the flags.
 pub(crate) const NOTE: &str = "Each flag that takes a value is a setting. One that is not given is taken from the environment, such as KEEL_MAX_CLIENTS
@@ -111,6 +111,7 @@ fn config(settings: &Settings) -> anyhow::Result<Config> {
         threads: settings.threads.into(),
         snapshot_bytes: settings.snapshot_bytes,
         operator_ops: settings.operator_ops,
+        storm_clock: settings.storm_clock.map(|StormClock(seconds)| seconds),
         save: (!settings.ephemeral).then(|| save(settings)),
     })
 }

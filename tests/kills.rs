@@ -24,11 +24,19 @@ fn told(line: &str, what: &str) -> Option<(u64, String)> {
     Some((field("step=")?.parse().ok()?, field("hash=")?))
 }
 
-fn start(data: &Path, log: &Path) -> Server {
+/// When storms take a round to begin: every other announces one on the pilots' map, and it lands in the first second of the next.
+fn clock(round: u32) -> String {
+    let noon: jiff::Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+    let seconds = i64::from(round / 2) * 12 * 3600 + if round.is_multiple_of(2) { 55 * 60 } else { 3599 };
+    (noon + jiff::SignedDuration::from_secs(seconds)).to_string()
+}
+
+fn start(data: &Path, log: &Path, round: u32) -> Server {
     let log = std::fs::File::create(log).unwrap();
     let data = data.to_str().unwrap();
     let mut command =
         keel(&["serve", "--unsecured", "--operator-ops", "--metrics", "off", "--bind", "127.0.0.1:0", "--data", data]);
+    command.env("KEEL_STORM_CLOCK", clock(round));
     Server::spawn(command.env("RUST_LOG", "info,keel_server::keeper=debug").env("NO_COLOR", "1").stderr(log))
 }
 
@@ -43,7 +51,7 @@ fn a_server_that_is_killed_under_fighting_bots_comes_back_with_a_world_that_ther
     let mut cuts: BTreeMap<u64, String> = BTreeMap::new();
     let (mut most_lost, mut most_ran) = (0, 0);
     for round in 0..rounds {
-        let mut server = start(&data, &log);
+        let mut server = start(&data, &log, round);
         let mut bots = keel(&["bots", "--server", &server.address, "--count", BOTS, "--scenario", "big-fight"])
             .args(["--seconds", "60"])
             .stdout(Stdio::null())

@@ -102,3 +102,11 @@ fn a_server_takes_operators_orders_only_when_it_is_told_to() {
     let help = keel(&["serve", "--help"]).output().unwrap();
     has(&String::from_utf8(help.stdout).unwrap(), &["--operator-ops", "for checks, not for play"]);
 }
+
+#[test]
+fn rule_13_storms_come_by_the_clock_that_the_server_is_told() {
+    let server = Server::start(&["--storm-clock", "2026-01-31T13:54:50Z"]);
+    let log = flown(&server, "ann", "wait 1\nshow journal\nawait log reshape 30\nwait 1\nshow journal\n");
+    has(&log, &["Rift 2: storm in 5 min ", ", 14:00 UTC", "Layer 2: storm in 1 h 05 min, 15:00 UTC"]);
+    has(&log, &[" is building on Rift 2. The Rift will reshape in 5 minutes.", " over Rift 2 lands in 4 min 5"]);
+}

@@ -1,6 +1,6 @@
 //! A server of the load's own, on a thread of this process.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, bail};
 use keel_balance::Balance;
-use keel_server::{Access, Config, Gauges, SNAPSHOT_BYTES, Server};
+use keel_server::{Config, Gauges, Server};
 
 /// What the server's thread is called.
 pub(super) const THREAD: &str = "keel-server";
@@ -24,19 +24,8 @@ pub(super) struct Host {
 impl Host {
     /// Starts a server that takes operator's orders, on a port of this machine that the system chooses.
     pub(super) fn start(balance: &Path, layer: u8, seed: u64, pilots: u16) -> anyhow::Result<Self> {
-        let config = Config {
-            name: "Keel".to_owned(),
-            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            access: Access::Unsecured,
-            balance: Arc::new(Balance::load(balance)?),
-            layer,
-            seed,
-            max_clients: pilots,
-            threads: 1,
-            snapshot_bytes: SNAPSHOT_BYTES,
-            operator_ops: true,
-            save: None,
-        };
+        let local = Config::local(Arc::new(Balance::load(balance)?));
+        let config = Config { layer, seed, max_clients: pilots, operator_ops: true, ..local };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         // A world stays on the thread that made it.

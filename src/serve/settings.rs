@@ -84,6 +84,9 @@ pub(crate) struct Settings {
     /// Let any pilot force a storm, an incursion or a wormhole: for checks, not for play
     #[arg(long, default_value = "false", default_missing_value = "true", num_args = 0..=1, require_equals = true, value_name = "BOOL", hide_default_value = true, hide_possible_values = true)]
     pub(crate) operator_ops: bool,
+    /// Have storms take the start for another time, such as 2026-01-31T12:10:00Z: for checks, not for play
+    #[arg(long, value_name = "TIME")]
+    pub(crate) storm_clock: Option<StormClock>,
     /// Where numbers and health are asked for by HTTP, as IP:PORT, or off: /metrics, /healthz, /readyz and /status
     #[arg(long, default_value = "127.0.0.1:7779", value_name = "ADDRESS")]
     pub(crate) metrics: Metrics,
@@ -97,6 +100,19 @@ pub(crate) struct Settings {
     /// How the log is written: for people, or one JSON object a line
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     pub(crate) log_format: LogFormat,
+}
+
+/// What storms take the start for, in seconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StormClock(pub(crate) u64);
+
+impl FromStr for StormClock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let time = text.parse::<jiff::Timestamp>().map_err(|error| error.to_string())?;
+        Ok(Self(u64::try_from(time.as_second()).map_err(|_| "it lies before 1970".to_owned())?))
+    }
 }
 
 /// Where numbers are asked for.

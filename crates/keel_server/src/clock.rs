@@ -9,29 +9,33 @@ pub trait Clock {
     /// Time since some moment of its own, such as the start. It never goes back; it may leap, when the machine has slept.
     fn now(&self) -> Duration;
 
-    /// The clock of the wall, in seconds since 1970, UTC. It may be set to anything at any time.
+    /// The clock of the wall that storms go by, in seconds since 1970, UTC. It may be set to anything at any time.
     fn utc(&self) -> u64;
 }
 
 /// The machine's clocks.
 #[derive(Clone, Copy, Debug)]
-pub struct SystemClock(Instant);
+pub struct SystemClock {
+    start: Instant,
+    /// What storms take the start for; `None` where they go by the machine's clock of the wall.
+    storms: Option<u64>,
+}
 
 impl SystemClock {
-    /// One that begins now.
+    /// One that begins now, and that storms may take for another time: seconds since 1970, UTC.
     #[must_use]
-    pub fn start() -> Self {
-        Self(Instant::now())
+    pub fn start(storms: Option<u64>) -> Self {
+        Self { start: Instant::now(), storms }
     }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Duration {
-        self.0.elapsed()
+        self.start.elapsed()
     }
 
     fn utc(&self) -> u64 {
-        utc()
+        self.storms.map_or_else(utc, |start| start.saturating_add(self.now().as_secs()))
     }
 }
 

@@ -55,7 +55,7 @@ pub use status::Board;
 pub use transport::Wire;
 pub use watchdog::{Vital, Watchdog};
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,6 +102,8 @@ pub struct Config {
     pub snapshot_bytes: usize,
     /// Whether any pilot may give an operator's orders: force a storm, an incursion, a wormhole.
     pub operator_ops: bool,
+    /// What storms take the start for, in seconds since 1970, UTC; `None` where they go by the machine's clock.
+    pub storm_clock: Option<u64>,
     /// How the world is kept; `None` for one that ends with its server.
     pub save: Option<SaveConfig>,
 }
@@ -116,6 +118,26 @@ pub enum Access {
 }
 
 impl Config {
+    /// A small server for this machine alone, on a port that the system chooses: it takes whoever asks and keeps nothing. No
+    /// storm comes for most of an hour, whatever the time of the day.
+    #[must_use]
+    pub fn local(balance: Arc<Balance>) -> Self {
+        Self {
+            name: "Keel".to_owned(),
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            access: Access::Unsecured,
+            balance,
+            layer: 1,
+            seed: 1,
+            max_clients: 16,
+            threads: 1,
+            snapshot_bytes: SNAPSHOT_BYTES,
+            operator_ops: false,
+            storm_clock: Some(0),
+            save: None,
+        }
+    }
+
     fn check(&self) -> Result<(), StartError> {
         if !(1..=6).contains(&self.layer) {
             return Err(StartError::Layer(self.layer));
@@ -271,7 +293,7 @@ impl Server {
     /// # Errors
     /// When the configuration asks for what cannot be had.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        Self::with(config, Transport::bind, Box::new(SystemClock::start()))
+        Self::with(config, Transport::bind, Box::new(SystemClock::start(config.storm_clock)))
     }
 
     /// Starts with a way for datagrams and clocks that are given, with a world before its first step. [`turn`](Self::turn) goes on

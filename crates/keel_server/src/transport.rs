@@ -544,19 +544,7 @@ mod tests {
 
     #[test]
     fn one_who_lets_too_much_wait_is_put_out_and_still_told_why() {
-        let config = Config {
-            name: "Keel".to_owned(),
-            bind: Nowhere.address(),
-            access: Access::Unsecured,
-            balance: std::sync::Arc::new(keel_testkit::shipped_balance()),
-            layer: 1,
-            seed: 1,
-            max_clients: 2,
-            threads: 1,
-            snapshot_bytes: 0,
-            operator_ops: false,
-            save: None,
-        };
+        let config = Config::local(std::sync::Arc::new(keel_testkit::shipped_balance()));
         let mut transport = Transport::on(&config, None, Box::new(Nowhere), LastNet::default()).unwrap();
         transport.note(Some(Event::Connected(7, Nowhere.address())));
         let long = ToClient::Refused { reason: "x".repeat(60_000) };

@@ -12,7 +12,7 @@ use keel_client::{Command, Hello, Replica};
 use keel_protocol::{
     Answer, CHANNEL_LOSSY, CHANNEL_ORDERED, NETCODE_ID, ToClient, ToServer, connection_config, decode, encode,
 };
-use keel_server::{Access, Clock, Config, Metrics, SNAPSHOT_BYTES, Server, StartError, Wire};
+use keel_server::{Clock, Config, Metrics, Server, StartError, Wire};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 
@@ -24,19 +24,7 @@ use crate::acks::Choosy;
 /// When the shipped balance is broken.
 #[must_use]
 pub fn config() -> Config {
-    Config {
-        name: "Keel".to_owned(),
-        bind: SocketAddr::from(([127, 0, 0, 1], 0)),
-        access: Access::Unsecured,
-        balance: Arc::new(keel_testkit::shipped_balance()),
-        layer: 1,
-        seed: 1,
-        max_clients: 64,
-        threads: 1,
-        snapshot_bytes: SNAPSHOT_BYTES,
-        operator_ops: false,
-        save: None,
-    }
+    Config { max_clients: 64, ..Config::local(Arc::new(keel_testkit::shipped_balance())) }
 }
 
 /// A clock that is moved by hand.

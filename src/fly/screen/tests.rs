@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use keel_balance::Balance;
 use keel_client::{Client, Flags, Hello, Leg};
-use keel_server::{Access, Config, Report, Server};
+use keel_server::{Config, Report, Server};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -31,21 +31,7 @@ impl Desk {
         let flag = Arc::clone(&stop);
         let server = std::thread::spawn(move || {
             let balance = Balance::parse("balance.ron", include_str!("../../../balance.ron")).unwrap();
-            let bind = "127.0.0.1:0".parse().unwrap();
-            let balance = Arc::new(balance);
-            let config = Config {
-                name: "Keel".to_owned(),
-                bind,
-                access: Access::Unsecured,
-                balance,
-                layer,
-                seed: 1,
-                max_clients: 4,
-                threads: 1,
-                snapshot_bytes: keel_server::SNAPSHOT_BYTES,
-                operator_ops: true,
-                save: None,
-            };
+            let config = Config { layer, operator_ops: true, ..Config::local(Arc::new(balance)) };
             let server = Server::start(&config).unwrap();
             tell.send(server.address()).unwrap();
             server.run(&flag)

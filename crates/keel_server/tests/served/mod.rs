@@ -13,25 +13,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keel_client::{Client, Hello, OwnShip, Pool};
 use keel_protocol::snapshot::rounded;
 use keel_protocol::{CHANNEL_ORDERED, NETCODE_ID, ToClient, connection_config, decode};
-use keel_server::{Access, Config, Metrics, Report, SNAPSHOT_BYTES, Server};
+use keel_server::{Config, Metrics, Report, Server};
 use renet::RenetClient;
 use renetcode::{ClientAuthentication, NetcodeClient};
 
 /// A small server of the shipped balance.
 pub(crate) fn config() -> Config {
-    Config {
-        name: "Keel".to_owned(),
-        bind: "127.0.0.1:0".parse().unwrap(),
-        access: Access::Unsecured,
-        balance: Arc::new(keel_testkit::shipped_balance()),
-        layer: 1,
-        seed: 1,
-        max_clients: 16,
-        threads: 1,
-        snapshot_bytes: SNAPSHOT_BYTES,
-        operator_ops: true,
-        save: None,
-    }
+    Config { operator_ops: true, ..Config::local(Arc::new(keel_testkit::shipped_balance())) }
 }
 
 pub(crate) struct Running {
